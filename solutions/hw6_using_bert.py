@@ -3,8 +3,9 @@
 #
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
-# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). No
-# weights are needed: where a body would compute something, the numbers are given.
+# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). The
+# function of question 5 stands in chapter 14b nearly as it is asked for: write it with the page closed. No weights are needed: where a body
+# would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
 #
@@ -297,7 +298,7 @@ check("hw6.best_answer", best_answer)
 # Right are *ida lund*, *ben*, *oslo*, *new york*: four. Predicted are *ida lund*, *ben oslo*, *york*: three. One hit, so $F_1$ = 2 / 7 = 0.29. Of
 # the eight words' labels, four are right.
 #
-# - `predicted`, `right`: lists with a list of labels (strings) for each sentence, of the same lengths
+# - `predicted`, `right`: lists with a list of labels (strings) for each sentence, of the same lengths; no kind has a hyphen in its name
 # - returns a number from 0 to 1; without a hit it is 0
 #
 # <details><summary>Hint</summary>
@@ -347,7 +348,8 @@ check("hw6.entity_f1", entity_f1)
 #
 # There autograd finds the gradient. Here you find it, on paper, and take one step of gradient descent: subtract from every vector the
 # learning rate times the gradient of $L$ with respect to that vector. All gradients are those at the vectors *before* the step. The
-# derivative of $\log\sigma(x)$ is $1 - \sigma(x)$. Neither `.backward()` nor `torch.autograd.grad` may be called.
+# derivative of $\log\sigma(x)$ is $1 - \sigma(x)$. Autograd is ruled out, whatever it is called by:
+# `.backward()`, `torch.autograd` or `torch.func`.
 #
 # By hand: $v$ = (1, 2), near is (0.5, −0.25), the only random word (−2, 1), and the rate 0.2. Both products are 0, and σ(0) is 0.5. After the
 # step $v$ is (1.25, 1.875), near (0.6, −0.05), the random word (−2.1, 0.8). Now the products are 0.656 and −1.125: the one has come nearer, the

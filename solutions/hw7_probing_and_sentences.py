@@ -3,7 +3,7 @@
 #
 # What is in the vectors of a model, layer by layer, and how can one be sure? And how do the vectors of words become one that stands for a
 # sentence? The questions follow chapters [16](../notebooks/16_what_bert_learns.ipynb) and [17](../notebooks/17_sentence_bert.ipynb), and
-# most of them go a step beyond those pages.
+# most of them go a step beyond those pages. Questions 6 and 8 stay close to the code that is printed there.
 #
 # **20 points, about two and a half hours.**
 #
@@ -433,8 +433,8 @@ check("hw7.PairClassifier", PairClassifier)
 #
 # A text may be the answer to two questions of a batch. Then its copy is no wrong answer, and a model must not learn to push it away
 # ([chapter 17, the right answer counted as wrong](../notebooks/17_sentence_bert.ipynb#the-right-answer-counted-as-wrong)). `text[i]` is the
-# number of the text of $v_i$. In row $i$, the sum leaves out every $j \ne i$ with `text[j] == text[i]`. All else stays as it is; copies in
-# other rows, too.
+# number of the text of $v_i$, and it alone tells which are copies: dropout gives each of them another vector. In row $i$, the sum leaves out
+# every $j \ne i$ with `text[j] == text[i]`. All else stays as it is; copies in other rows, too.
 #
 # By hand: three pairs, `text` is (7, 7, 4), and scale · cosine is given:
 #

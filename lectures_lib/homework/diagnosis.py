@@ -346,9 +346,8 @@ class AnswerKey:
         question, used = self.question, set(yours) if isinstance(yours, list) else set()
         ruled_out = [name for name in question.forbidden if name in used and name not in expected]
         if ruled_out:
-            return Difference(
-                "forbidden", f"It calls {' and '.join(ruled_out)}, which this question rules out."
-            )
+            called = " and ".join(dict.fromkeys(map(_tool, ruled_out)))
+            return Difference("forbidden", f"It calls {called}, which this question rules out.")
         if any(name in expected for name in question.required) and not used.intersection(
             question.required
         ):
@@ -430,6 +429,13 @@ def _hint(raised: Raised) -> tuple[str, str]:
 def _name_of(raised: Raised) -> str:
     """Which mistake an exception tells by itself: one of `EVERYWHERE`, or ""."""
     return "other_parameters" if raised.kind == "WrongParameters" else _hint(raised)[0]
+
+
+def _tool(name: str) -> str:
+    """The name of a function as it is told. What calls autograd is seen at its end alone: a call of
+    torch.func.grad by the name of torch.autograd.grad.
+    """
+    return "autograd" if name == "Tensor.backward" or name.startswith("torch.autograd.") else name
 
 
 def _what(changed: set[str], case: Case) -> str:

@@ -464,6 +464,16 @@ def answer_of_probabilities(start, end, first, last, longest, threshold):
     )
 
 
+def answer_by_the_mean_of_its_tokens(start, end, first, last, longest, threshold):
+    best, answer = start[0].item() + end[0].item() + threshold, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            score = (start[i] + end[j]).item() / (j - i + 1)
+            if score > best:
+                best, answer = score, (i, j)
+    return answer
+
+
 def answer_as_a_slice(start, end, first, last, longest, threshold):
     i, j = search(start, end, range(first, last + 1), threshold, longest)
     return (i, j + 1) if i else (0, 0)
@@ -777,6 +787,24 @@ def step_of_the_word(vectors, near_vectors, word, near, noise, rate):
     return Step(vectors, near_vectors, word, near, noise, rate)[0], near_vectors.clone()
 
 
+def step_of_sigmoids(vectors, near_vectors, word, near, noise, rate):
+    """The loss without its logarithms."""
+    v, vectors, moved = vectors[word], vectors.clone(), near_vectors.clone()
+    x, y = torch.sigmoid(v @ near_vectors[near]), torch.sigmoid(near_vectors[noise] @ v)
+    pull, push = x * (1 - x), y * (1 - y)
+    vectors[word] = v + rate * (pull * near_vectors[near] - push @ near_vectors[noise])
+    moved[near] += rate * pull * v
+    return vectors, moved.index_add(0, noise, -rate * push[:, None] * v)
+
+
+def step_pulled_alone(vectors, near_vectors, word, near, noise, rate):
+    v, vectors, moved = vectors[word], vectors.clone(), near_vectors.clone()
+    pull, push = torch.sigmoid(-v @ near_vectors[near]), torch.sigmoid(near_vectors[noise] @ v)
+    vectors[word] = v + rate * pull * near_vectors[near]
+    moved[near] += rate * pull * v
+    return vectors, moved.index_add(0, noise, -rate * push[:, None] * v)
+
+
 def step_of_the_others(vectors, near_vectors, word, near, noise, rate):
     return vectors.clone(), Step(vectors, near_vectors, word, near, noise, rate)[1]
 
@@ -997,6 +1025,7 @@ STUDENTS = {
         "always_an_answer": [answer_always],
         "only_the_start_of_cls": [answer_against_half_of_cls],
         "probabilities_added": [answer_of_probabilities],
+        "divided_by_the_length": [answer_by_the_mean_of_its_tokens],
         "end_is_behind_the_answer": [answer_as_a_slice],
         "counted_in_the_text": [answer_in_the_context],
     },
@@ -1031,6 +1060,8 @@ STUDENTS = {
         "drawn_words_left_out": [step_without_hits],
         "only_the_word_moves": [step_of_the_word],
         "the_word_stays": [step_of_the_others],
+        "logarithm_forgotten": [step_of_sigmoids],
+        "word_moved_by_the_neighbour_alone": [step_pulled_alone],
         "one_table": [step_tables_confused],
         "noise_forgotten": [StepNoNoise],
         "neighbour_forgotten": [StepNoNeighbour],

@@ -65,6 +65,17 @@ def mix_unsummed(states, w, gamma):
 # ----------------------------------------------------------------------------------- control_labels
 
 
+def mix_softmax_of_nothing(states, w, gamma):
+    shares = w[:, None, None].softmax(dim=-1)
+    layers = torch.arange(len(w))[:, None, None]
+    return gamma * (shares * states).sum(dim=0), (layers * shares).sum()
+
+
+def mix_softmax_of_nothing_in_the_mix(states, w, gamma):
+    mixed = gamma * (w[:, None, None].softmax(dim=-1) * states).sum(dim=0)
+    return mixed, (torch.arange(len(w)) * w.softmax(dim=0)).sum()
+
+
 def control_zip(words, labels, draws):
     return [labels[int(u * len(labels))] for word, u in zip(words, draws, strict=False)]
 
@@ -75,6 +86,15 @@ def control_case(words, labels, draws):
         if word not in known:
             known[word] = labels[int(draws[len(known)] * len(labels))]
     return [known[word] for word in words]
+
+
+def control_of_pairs(words, labels, draws):
+    drawn, result = {}, []
+    for pair in zip(map(str.lower, words), labels, strict=True):
+        if pair not in drawn:
+            drawn[pair] = labels[int(draws[len(drawn)] * len(labels))]
+        result.append(drawn[pair])
+    return result
 
 
 def control_enumerate(words, labels, draws):
@@ -447,6 +467,17 @@ def vectors_unit_tokens(hidden, lengths, pooling="mean", normalise=False):
     return torch.stack([{"mean": r.mean(0), "max": r.amax(0), "cls": r[0]}[pooling] for r in rows])
 
 
+def vectors_unit_twice(hidden, lengths, pooling="mean", normalise=False):
+    x = vectors_unit_tokens(hidden, lengths, pooling, normalise)
+    return F.normalize(x, dim=-1) if normalise else x
+
+
+def vectors_of_the_shortest(hidden, lengths, pooling="mean", normalise=False):
+    hidden = hidden[:, : lengths.min()]
+    x = {"mean": hidden.mean(1), "max": hidden.max(1).values, "cls": hidden[:, 0]}[pooling]
+    return F.normalize(x, dim=-1) if normalise else x
+
+
 def vectors_never_normalised(hidden, lengths, pooling="mean", normalise=False):
     rows = [h[:n] for h, n in zip(hidden, lengths.tolist(), strict=True)]
     return torch.stack([{"mean": r.mean(0), "max": r.amax(0), "cls": r[0]}[pooling] for r in rows])
@@ -541,6 +572,18 @@ class PairsZipped(Pairs):
         return torch.stack(
             [self.W_t(torch.cat([a, b, abs(a - b)])) for a, b in zip(u, v, strict=False)]
         )
+
+
+class PairsViewed(Pairs):
+    def forward(self, u, v):
+        n, m = len(u), len(v)
+        a, b = u.repeat_interleave(m, dim=0), v.repeat(n, 1)
+        return self.W_t(torch.cat([a, b, abs(a - b)], dim=-1)).view(m, n, -1)
+
+
+class PairsViewedAndTurned(PairsViewed):
+    def forward(self, u, v):
+        return super().forward(u, v).transpose(0, 1)
 
 
 class PairsFlat(Pairs):
@@ -677,6 +720,7 @@ STUDENTS = {
         "gamma_in_the_centre": [mix_scaled_shares],
         "mean_instead_of_sum": [mix_mean_layer_by_mean],
         "not_added_up": [mix_unsummed],
+        "all_shares_1": [mix_softmax_of_nothing, mix_softmax_of_nothing_in_the_mix],
     },
     "hw7.control_labels": {
         "a_draw_for_each_word": [control_zip],
@@ -687,6 +731,7 @@ STUDENTS = {
         "real_labels_used": [control_real],
         "urn_gets_empty": [control_popped],
         "one_label_a_type": [control_of_types],
+        "label_part_of_the_type": [control_of_pairs],
     },
     "hw7.probe_layers": {
         "chosen_by_the_training_words": [probes_by_training_accuracy, probes_by_loss],
@@ -728,6 +773,8 @@ STUDENTS = {
         "last_token_for_cls": [vectors_last_for_cls],
         "normalised_along_the_batch": [vectors_normalised_in_the_batch],
         "normalised_before_pooling": [vectors_unit_tokens],
+        "tokens_normalised_too": [vectors_unit_twice],
+        "cut_to_the_shortest": [vectors_of_the_shortest],
         "not_normalised": [vectors_never_normalised],
         "divided_by_one_length": [vectors_divided_by_one_norm],
     },
@@ -742,6 +789,7 @@ STUDENTS = {
         "bias_forgotten": [PairsUnbiased],
         "paired_by_place": [PairsZipped],
         "pairs_in_one_row": [PairsFlat],
+        "viewed_the_other_way": [PairsViewed, PairsViewedAndTurned],
     },
     "hw7.ranking_loss": {
         "copies_are_wrong_answers": [ranking_plain],

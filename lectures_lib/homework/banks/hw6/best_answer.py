@@ -255,6 +255,16 @@ def _probabilities_added(start, end, first, last, longest, threshold, *, price=0
     )
 
 
+def _a_share_for_each_token(start, end, first, last, longest, threshold, *, price=0.0):
+    """The score of a pair is divided by its number of tokens."""
+    pairs = [
+        (score / (j - i + 1), i, j)
+        for score, i, j in _pairs(start, end, first, last, longest, price=price)
+    ]
+    best, i, j = max(pairs, key=lambda pair: pair[0])
+    return (i, j) if best > _nothing_by_sum(start, end) + threshold else (0, 0)
+
+
 def _end_exclusive(start, end, first, last, longest, threshold, *, price=0.0):
     i, j = best_answer(start, end, first, last, longest, threshold, price=price)
     return (i, j + 1) if j else (0, 0)
@@ -407,6 +417,12 @@ _MISTAKES = (
         "*product*; its logarithm is, up to a constant, the sum of the scores. No softmax is "
         "needed.",
         _probabilities_added,
+    ),
+    Misconception(
+        "divided_by_the_length",
+        "You divide the score of a pair by the number of its tokens. It is start[i] + end[j], "
+        "however many tokens are between the two.",
+        _a_share_for_each_token,
     ),
     Misconception(
         "end_is_behind_the_answer",

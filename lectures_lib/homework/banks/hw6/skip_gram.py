@@ -108,6 +108,12 @@ def _of_the_squares(scores: Tensor) -> Tensor:
     return _errors(scores) * yes * (1 - yes)
 
 
+def _of_the_sigmoids(scores: Tensor) -> Tensor:
+    """As if the loss were made of σ, and not of its logarithm."""
+    yes = scores.sigmoid()
+    return _only_the_sign(scores) * yes * (1 - yes)
+
+
 def _near_by_its_share(scores: Tensor) -> Tensor:
     return torch.cat([scores[:1].sigmoid(), -scores[1:].sigmoid()])
 
@@ -137,6 +143,11 @@ def _mean_of_the_noise(scores: Tensor) -> Tensor:
 
 def _rate_forgotten(vectors, near_vectors, word, near, noise, rate):
     return _step(vectors, near_vectors, word, near, noise, 1.0)
+
+
+def _word_by_the_neighbour(vectors, near_vectors, word, near, noise, rate):
+    after, _ = _step(vectors, near_vectors, word, near, noise[:0], rate)
+    return after, _step(vectors, near_vectors, word, near, noise, rate)[1]
 
 
 def _tables_swapped(vectors, near_vectors, word, near, noise, rate):
@@ -406,6 +417,13 @@ SKIP_GRAM = Question(
             partial(_step, errors=_of_the_squares),
         ),
         Misconception(
+            "logarithm_forgotten",
+            "Your share of a move is σ(x)(1 - σ(x)), the derivative of σ. The loss has its "
+            "*logarithm*, and log σ(x) has the derivative 1 - σ(x): that is left for the "
+            "neighbour, and σ(x) for a random word.",
+            partial(_step, errors=_of_the_sigmoids),
+        ),
+        Misconception(
             "exponentials_too_large",
             _TOO_LARGE,
             partial(_step, errors=_exponentials),
@@ -446,6 +464,12 @@ SKIP_GRAM = Question(
             "The word's own vector does not move. It is in all 1 + k terms of the loss: its move "
             "is the sum of what all of them do to it.",
             partial(_step, move_word=False),
+        ),
+        Misconception(
+            "word_moved_by_the_neighbour_alone",
+            "The word's own vector is moved by the neighbour alone. It is in all 1 + k terms of "
+            "the loss: each random word pushes it, too, and its move is the sum.",
+            _word_by_the_neighbour,
         ),
         Misconception("one_table", _TABLES, _one_table),
         Misconception("one_table", _TABLES, _looked_up_in_one),

@@ -79,6 +79,15 @@ def _labels(
     return found
 
 
+def _types_with_labels(words, labels, draws):
+    """A word that has two real labels is two types."""
+    given = {}
+    for word, label in zip(words, labels, strict=True):
+        if (word.lower(), label) not in given:
+            given[word.lower(), label] = labels[int(draws[len(given)] * len(labels))]
+    return [given[word.lower(), label] for word, label in zip(words, labels, strict=True)]
+
+
 def _a_draw_each(words, labels, draws):
     return [labels[int(u * len(labels))] for _, u in zip(words, draws, strict=False)]
 
@@ -254,6 +263,13 @@ _MISTAKES = (
         "You take each drawn label out of the list before the next draw. Every type draws from all "
         "labels: nothing is taken away.",
         _urn_gets_empty,
+    ),
+    Misconception(
+        "label_part_of_the_type",
+        "A word with two real labels gets two control labels from you, as if it were two types. A "
+        "type is a word in small letters, whatever its real label: 'light' has the same control "
+        "label as a noun and as an adjective.",
+        _types_with_labels,
     ),
     Misconception(
         "types_sorted",

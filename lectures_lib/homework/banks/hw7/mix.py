@@ -81,6 +81,13 @@ _WHERE_GAMMA = (
 )
 
 
+_ALL_1 = (
+    "In your mix every hidden state has the share 1: perhaps the softmax runs over an axis with a "
+    "single entry, as the last one of w[:, None, None]. It has to run over the hidden states: "
+    "w.softmax(dim=0), before the axes are added."
+)
+
+
 def _pair_swapped(states, w, gamma):
     return _mix(states, w, gamma)[::-1]
 
@@ -134,6 +141,18 @@ MIX = Question(
             "You take the plain mean of the hidden states. That is the mix before anything is "
             "learned, with all w equal; here they differ.",
             partial(_mix, shares=lambda w, gamma: torch.full_like(w, 1 / len(w))),
+        ),
+        Misconception(
+            "all_shares_1", _ALL_1, partial(_mix, shares=lambda w, gamma: torch.ones_like(w))
+        ),
+        Misconception(
+            "all_shares_1",
+            _ALL_1,
+            partial(
+                _mix,
+                shares=lambda w, gamma: torch.ones_like(w),
+                centre=lambda layers, s, w, gamma: (layers * w.softmax(dim=0)).sum(),
+            ),
         ),
         Misconception(
             "one_layer_taken",

@@ -181,6 +181,18 @@ class _FirstChangesFastest(PairClassifier):
         return super().forward(u, v).transpose(0, 1).reshape(len(u), len(v), -1)
 
 
+class _ViewedTheOtherWay(PairClassifier):
+    """All pairs, row by row, put into a table (m, n) by a view."""
+
+    def forward(self, u, v):
+        return super().forward(u, v).reshape(len(v), len(u), -1)
+
+
+class _ViewedTheOtherWayAndTurned(_ViewedTheOtherWay):
+    def forward(self, u, v):
+        return super().forward(u, v).transpose(0, 1)
+
+
 class _BothRepeated(PairClassifier):
     """Both lists again and again, side by side."""
 
@@ -252,6 +264,11 @@ _PARTS = (
     "Your W_t does not have 3 · d_model columns. It reads three vectors: u, v and |u - v|. With u "
     "and v alone (2 · d_model) it could not see how far they are apart; the product u · v, as a "
     "fourth part, is not asked for."
+)
+_VIEWED = (
+    "Your pairs are all there and stand in other places: in your list the *second* sentence "
+    "changes fastest (u.repeat_interleave, perhaps), and you view it as a table (m, n). Row by row "
+    "it fills (n, m): .view(n, m, -1), and nothing is transposed."
 )
 _PLACE = (
     "You pair the first sentence with the first, the second with the second. Asked for is *every* "
@@ -365,6 +382,8 @@ PAIRS = Question(
             "second does. Entry [i, j] is for u[i] with v[j].",
             _FirstChangesFastest,
         ),
+        Misconception("viewed_the_other_way", _VIEWED, _ViewedTheOtherWay),
+        Misconception("viewed_the_other_way", _VIEWED, _ViewedTheOtherWayAndTurned),
         Misconception(
             "both_repeated",
             "You repeat both lists as a whole and put them side by side: row k pairs u[k % n] with "

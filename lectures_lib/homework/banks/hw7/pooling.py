@@ -114,6 +114,15 @@ def _units_first(hidden, lengths, pooling="mean", normalise=False):
     return sentence_vectors(_unit(hidden) if normalise else hidden, lengths, pooling)
 
 
+def _units_first_and_last(hidden, lengths, pooling="mean", normalise=False):
+    return sentence_vectors(_unit(hidden) if normalise else hidden, lengths, pooling, normalise)
+
+
+def _cut(hidden, lengths):
+    """The tokens at places that every sentence of the batch has."""
+    return hidden[:, : lengths.min()]
+
+
 def _filled(low: float):
     """The maximum with padding set to this number."""
     return lambda hidden, lengths: hidden.masked_fill(~_real(hidden, lengths), low).amax(dim=1)
@@ -140,6 +149,10 @@ def _largest_without_cls(hidden, lengths):
     return hidden.masked_fill(~real, -torch.inf).amax(dim=1)
 
 
+_CUT = (
+    "You cut all sentences to the length of the shortest in the batch. Tokens are lost, and a "
+    "sentence's vector changes with its neighbours: all of its `lengths[b]` tokens count."
+)
 _CLS_OUT = (
     "You leave [CLS] out. All `lengths[b]` tokens of a sentence count here, [CLS] and [SEP] "
     "included, as in Sentence-BERT."
@@ -325,6 +338,27 @@ POOLING = Question(
             "result's norm is below 1 again. Pool first, and divide the sentence's vector by its "
             "norm.",
             _units_first,
+        ),
+        Misconception(
+            "tokens_normalised_too",
+            "With normalise=True you bring the tokens' vectors to norm 1 before you pool, and the "
+            "sentence's vector after it. The first changes its direction: long vectors would count "
+            "no more than short ones. Pool the vectors as they are.",
+            _units_first_and_last,
+        ),
+        Misconception(
+            "cut_to_the_shortest",
+            _CUT,
+            partial(_pool, mean=lambda hidden, lengths: _cut(hidden, lengths).mean(dim=1)),
+        ),
+        Misconception(
+            "cut_to_the_shortest",
+            _CUT,
+            partial(
+                _pool,
+                mean=lambda hidden, lengths: _cut(hidden, lengths).mean(dim=1),
+                largest=lambda hidden, lengths: _cut(hidden, lengths).amax(dim=1),
+            ),
         ),
         Misconception(
             "normalised_along_the_batch",
