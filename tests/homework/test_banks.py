@@ -9,6 +9,7 @@ mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's 
 
 import ast
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -199,6 +200,16 @@ def test_the_notebook_s_answer_is_right_by_itself(name):
     for seed in seeds(name):
         verdict = judged(name, space[find(name).answer_name], seed)
         assert verdict.right, verdict
+
+
+@every_question
+def test_messages_call_arguments_as_the_notebook_does(name):
+    homework = find(name).homework
+    given, source = answer_cells(homework)[questions(homework).index(name)]
+    space = {}
+    exec(f"{given}\n{source}", space)
+    answer = space[find(name).answer_name]
+    assert replace(find(name), reference=answer, arguments=()).arguments == find(name).arguments
 
 
 @every_homework
