@@ -98,7 +98,10 @@ def in_shares(a, b, room):
 
 def one_by_one(a, b, room):
     for k in range(max(0, len(a) + len(b) - room)):
-        (a if k % 2 == 0 and len(a) > 1 else b).pop()
+        if len(a) == 1 or (k % 2 == 1 and len(b) > 1):
+            b = b[:-1]
+        else:
+            a = a[:-1]
     return a, b
 
 
