@@ -4,6 +4,7 @@ and mistakes as students write them.
 
 import csv
 import functools
+import importlib
 import subprocess
 import sys
 
@@ -73,7 +74,24 @@ def named(module, answers):
     source = (ROOT / "tests" / "homework" / f"{module}.py").read_text(encoding="utf-8")
     return notebook(
         source,
-        "\n".join(f"{name.split('.')[1]} = {answer.__name__}" for name, answer in answers.items()),
+        "\n".join(
+            f"{name.split('.')[1]} = {called(module, name, answer)}"
+            for name, answer in answers.items()
+        ),
+    )
+
+
+def called(module, question, answer):
+    """What gives this answer in its module: its name, or its place among the students' answers
+    where a function made it.
+    """
+    there = importlib.import_module(f"tests.homework.{module}")
+    if getattr(there, answer.__name__, None) is answer:
+        return answer.__name__
+    return next(
+        f"STUDENTS[{question!r}][{mistake!r}][{made.index(answer)}]"
+        for mistake, made in there.STUDENTS[question].items()
+        if answer in made
     )
 
 
