@@ -92,6 +92,7 @@ def test_it_is_what_the_banks_must_be(own):
         test_banks.test_sizes_vary_with_the_seed,
         test_banks.test_the_chapter_has_that_section,
         test_banks.test_the_notebook_s_answer_is_right_by_itself,
+        test_banks.test_messages_call_arguments_as_the_notebook_does,
     ]
     for test in about_a_question:
         test(NAME)
