@@ -12,7 +12,6 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from lectures_lib.show.drawings import DRAWINGS, draw
-from lectures_lib.show.drawings.narrow import NARROW
 
 WIDE = re.compile(r'<svg\b[^>]*\bclass="drawing d-(\w+)".*?</svg>', re.DOTALL)
 MOST = 440  # pixels of the page: a narrow drawing grows no further
@@ -22,7 +21,9 @@ def with_narrow(html: str) -> str:
     """The page's markup with the narrow layout behind each wide one; drawings of another kind, as
     those of the exam, have none.
     """
-    return WIDE.sub(lambda found: found[0] + (narrow(found[1]) if found[1] in NARROW else ""), html)
+    return WIDE.sub(
+        lambda found: found[0] + (narrow(found[1]) if found[1] in DRAWINGS else ""), html
+    )
 
 
 def narrow(name: str) -> str:

@@ -284,12 +284,10 @@ def find(name: str) -> Question:
         KeyError: if there is none; the message lists those that there are, or names the question
             whose homework was left out.
     """
-    meant = [
-        question.name
-        for short in names()
-        for question in load(short).questions
-        if "." not in str(name) and question.name.split(".")[1] == name
-    ]
-    if meant:
-        raise KeyError(f"{name!r} is {' or '.join(map(repr, meant))}: name its homework, too")
-    return load(str(name).split(".")[0])[name]
+    homework, dot, _ = str(name).partition(".")
+    if not dot:
+        everything = [question.name for short in names() for question in load(short).questions]
+        meant = [full for full in everything if full.split(".")[1] == name]
+        if meant:
+            raise KeyError(f"{name!r} is {' or '.join(map(repr, meant))}: name its homework, too")
+    return load(homework)[name]

@@ -56,12 +56,11 @@ def gradients_differ(
     if all(_rows_cut(yours[name], expected[name], rows[name], noise) for name in other):
         told = " and ".join(f"{_rows(rows[name])} of {name}" for name in other)
         single = all(len(rows[name]) == 1 and name.endswith(".weight") for name in other)
+        why = " An nn.Embedding with padding_idx does this to a row." if single else ""
         return Difference(
             "gradient",
             f"The result is right, but no gradient to {told} flows back from it: training would "
-            f"not change what stands there."
-            + " An nn.Embedding with padding_idx does this to a row."
-            * single,
+            f"not change what stands there.{why}",
             "no_gradient",
         )
     return Difference(
@@ -137,7 +136,7 @@ def _rows_cut(yours: Any, expected: Any, rows: list[int], noise: float) -> bool:
 
 
 def _rows(numbers: list[int]) -> str:
-    return f"row{'s' * (len(numbers) > 1)} {_names(list(map(str, numbers)))}"
+    return f"{'rows' if len(numbers) > 1 else 'row'} {_names(list(map(str, numbers)))}"
 
 
 def _largest(gradient: Any) -> float:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import attention, decoder, encoder, heads, positions, recurrent
 from lectures_lib.show.drawings.canvas import Canvas
-from lectures_lib.show.drawings.narrow import NARROW
+from lectures_lib.show.drawings.narrow import narrow_layout
 
 DRAWINGS: dict[str, Callable[[], Canvas]] = {
     function.__name__.removesuffix("_drawing"): function
@@ -44,4 +44,5 @@ def draw(name: str, narrow: bool = False) -> Canvas:
     """
     if name not in DRAWINGS:
         raise ValueError(f"no drawing is called {name!r}; there are {', '.join(DRAWINGS)}")
-    return (NARROW if narrow else DRAWINGS)[name]()
+    wide = DRAWINGS[name]
+    return (narrow_layout(wide) if narrow else wide)()

@@ -19,6 +19,12 @@ W_Q = torch.tensor([[0.0, 2], [2, 0], [0, 0], [0, 0]])
 W_K = torch.tensor([[1.0, 0], [0, 1], [0, 0], [0, 0]])
 W_V = torch.tensor([[0.0, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]])
 Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+# What becomes of X: colour, letter, learned and computed matrix, width, what it does, its columns.
+PROJECTIONS = (
+    ("query", "Q", W_Q, Q, "*d*_k", "it asks", KINDS[:2]),
+    ("key", "K", W_K, K, "*d*_k", "it offers", KINDS[:2]),
+    ("value", "V", W_V, V, "*d*_v", "it tells", TOLD),
+)
 
 
 def blank(rows: int, columns: int) -> list[list[str]]:
@@ -82,12 +88,7 @@ def queries_keys_values() -> Canvas:
     )
     drawing.text(x.middle[0], x.y - 42, "*X*", size=19)
     drawing.frame(x.x, x.y + high, x.width, high)
-    rows = (
-        ("query", "Q", W_Q, Q, "*d*_k", "it asks", KINDS[:2]),
-        ("key", "K", W_K, K, "*d*_k", "it offers", KINDS[:2]),
-        ("value", "V", W_V, V, "*d*_v", "it tells", TOLD),
-    )
-    for i, (colour, letter, learned, made, width, says, columns) in enumerate(rows):
+    for i, (colour, letter, learned, made, width, says, columns) in enumerate(PROJECTIONS):
         middle = x.middle[1] + 170 * (i - 1)
         start = x.middle[1] + 14 * (i - 1)
         drawing.arrow(

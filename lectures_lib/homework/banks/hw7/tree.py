@@ -6,6 +6,7 @@ from itertools import combinations
 import torch
 from torch import Generator, Tensor
 
+from lectures_lib.analysis.perturbed_masking import eisner
 from lectures_lib.homework.banks.hw3.inputs import telling, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
@@ -83,25 +84,6 @@ def _prim(scores: Tensor) -> Edges:
         inside.append(j)
         outside.remove(j)
     return sorted(edges)
-
-
-def _uncrossed(scores: Tensor) -> Edges:
-    """The best tree of which no two links cross, as chapter 16 finds it."""
-    n, table = len(scores), scores.tolist()
-    whole = {(i, i): (0.0, frozenset()) for i in range(n)}
-    bridged = {}
-
-    def best(pairs):
-        joined = [(left[0] + right[0], left[1] | right[1]) for left, right in pairs]
-        return max(joined, key=lambda tree: tree[0])
-
-    for length in range(1, n):
-        for i in range(n - length):
-            j = i + length
-            score, edges = best((whole[i, k], whole[k + 1, j]) for k in range(i, j))
-            bridged[i, j] = (score + table[i][j], edges | {(i, j)})
-            whole[i, j] = best((bridged[i, k], whole[k, j]) for k in range(i + 1, j + 1))
-    return sorted(whole[0, n - 1][1])
 
 
 def _best_partners(scores: Tensor) -> Edges:
@@ -327,7 +309,7 @@ _MISTAKES = (
         "crossings_avoided",
         "Your tree is the best of those without crossings, as chapter 16 looks for it. Here links "
         "may cross: only the scores decide, and that no circle closes.",
-        partial(_answer, tree=_uncrossed),
+        partial(_answer, tree=lambda scores: sorted(eisner(scores))),
     ),
     Misconception(
         "neighbours_linked",

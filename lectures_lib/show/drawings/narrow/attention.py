@@ -7,10 +7,8 @@ import math
 from lectures_lib.show.drawings import attention
 from lectures_lib.show.drawings.attention import (
     KINDS,
+    PROJECTIONS,
     TOLD,
-    W_K,
-    W_Q,
-    W_V,
     WORDS,
     K,
     Q,
@@ -78,12 +76,7 @@ def queries_keys_values() -> Canvas:
     )
     drawing.text(x.middle[0], x.y - 42, "*X*", size=19)
     drawing.frame(x.x, x.y + high, x.width, high)
-    rows = (
-        ("query", "Q", W_Q, Q, "*d*_k", "it asks", KINDS[:2]),
-        ("key", "K", W_K, K, "*d*_k", "it offers", KINDS[:2]),
-        ("value", "V", W_V, V, "*d*_v", "it tells", TOLD),
-    )
-    for i, (colour, letter, learned, made, width, says, columns) in enumerate(rows):
+    for i, (colour, letter, learned, made, width, says, columns) in enumerate(PROJECTIONS):
         middle, side, level = 282 + 174 * i, 32 - 9 * i, 186 - 9 * i
         start = 126 - 10 * i
         way = [(start, x.bottom + 6), (start, level), (side, level), (side, middle), (45, middle)]
