@@ -779,6 +779,44 @@ def count_bias_of_the_wrong_width(
     return patch_layer + token + positions + n_layers * block + 2 * d_model + head
 
 
+def count_norm_at_the_end_only(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """The norms of the blocks are overlooked, attention has its biases."""
+    n_patches = (image_size // patch_size) ** 2
+    vectors = n_patches + (2 if class_token else 0)
+    embedding = (n_channels * patch_size**2 + 1 + vectors) * d_model
+    block = 4 * (d_model + 1) * d_model + (d_model + 1) * d_ff + (d_ff + 1) * d_model
+    return embedding + n_layers * block + 2 * d_model + (d_model + 1) * n_classes
+
+
+def count_attention_without_biases(
+    image_size,
+    patch_size,
+    n_channels,
+    n_classes,
+    d_model,
+    n_layers,
+    n_heads,
+    d_ff,
+    class_token=True,
+):
+    """Projections without biases, all norms."""
+    n_patches = (image_size // patch_size) ** 2
+    vectors = n_patches + (2 if class_token else 0)
+    embedding = (n_channels * patch_size**2 + 1 + vectors) * d_model
+    block = 4 * d_model**2 + (d_model + 1) * d_ff + (d_ff + 1) * d_model + 4 * d_model
+    return embedding + n_layers * block + 2 * d_model + (d_model + 1) * n_classes
+
+
 def rollout_first_layer_without_residual(weights, rows, columns):
     """The share of each patch in the class token: (batch, rows, columns)."""
     eye = torch.eye(1 + rows * columns)
@@ -871,6 +909,10 @@ STUDENTS = {
         "final_norm_in_each_block": [count_final_norm_in_each_block],
         "positions_for_each_channel": [count_positions_for_each_channel],
         "bias_of_the_wrong_width": [count_bias_of_the_wrong_width],
+        "four_vectors_of_a_block_forgotten": [
+            count_norm_at_the_end_only,
+            count_attention_without_biases,
+        ],
     },
     "hw4.rollout": {
         "no_residual": [rollout_plain],

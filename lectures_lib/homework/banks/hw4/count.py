@@ -268,10 +268,12 @@ COUNT = Question(
             "for each number that it returns.",
             partial(_count, biases=False),
         ),
+        # Vectors of d_model numbers are shifts, gains or biases alike: where only a block's are
+        # missing, the count does not tell which.
         Misconception(
-            "attention_without_biases",
-            "Your attention has no biases. In ViT its four projections have one each, of d_model "
-            "numbers.",
+            "four_vectors_of_a_block_forgotten",
+            "You are 4 · d_model short in each block: the biases of attention's four projections "
+            "are missing, or the two norms, which have a gain and a shift each.",
             partial(_count, attention_biases=False),
         ),
         Misconception(
@@ -300,9 +302,10 @@ COUNT = Question(
             partial(_count, norm_vectors=1),
         ),
         Misconception(
-            "one_norm_in_a_block",
-            "You count one norm in a block. It has two, one before attention and one before the "
-            "feed-forward layer.",
+            "two_vectors_of_a_block_forgotten",
+            "You are 2 · d_model short in each block. It has two norms, one before attention and "
+            "one before the feed-forward layer, with a gain and a shift each; and a bias for each "
+            "of attention's four projections.",
             partial(_count, norms_in_a_block=1),
         ),
         Misconception(
