@@ -2,17 +2,18 @@
 weights, the same tokens.
 
     python benchmarks/decoding.py             writes book/results/decoding_speed.json
+    … on a GPU                                decoding_speed_gpu.json
 
 The three take turns, so that a machine that slows down slows all; each ratio is one pair of
 neighbouring runs.
 """
 
-import time
 from collections.abc import Callable
 
 import torch
+from device import DEVICE, ON_A_GPU, now  # beside this file, as `transformer`
 from torch import Tensor
-from transformer import VOCAB, hugging_face, our_twin  # beside this file
+from transformer import VOCAB, hugging_face, our_twin
 
 from lectures_lib import results
 from lectures_lib.decoding import WithoutCache, greedy
@@ -25,9 +26,9 @@ BEGIN, END = 1, 0
 
 def seconds(decode: Callable[[], Tensor]) -> float:
     """The time of one decoding."""
-    start = time.perf_counter()
+    start = now()
     decode()
-    return time.perf_counter() - start
+    return now() - start
 
 
 def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
@@ -36,8 +37,9 @@ def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
     """
     torch.manual_seed(0)
     theirs = hugging_face().eval()
-    ours = our_twin(theirs).eval()
-    source = torch.randint(2, VOCAB, (batch, N_SOURCE))
+    ours = our_twin(theirs).eval().to(DEVICE)
+    theirs.to(DEVICE)
+    source = torch.randint(2, VOCAB, (batch, N_SOURCE)).to(DEVICE)
     mask = torch.ones_like(source)
     options = {"begin": BEGIN, "end": END, "max_len": n, "never": [END]}
     generate = {"do_sample": False, "num_beams": 1, "max_new_tokens": n, "min_new_tokens": n}
@@ -87,7 +89,7 @@ def main() -> None:
         f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache "
         f"(source of {N_SOURCE} tokens, float32)"
     )
-    results.save("decoding_speed", measured, title, seeds=[])
+    results.save("decoding_speed" + ON_A_GPU, measured, title, seeds=[])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 through (inference).
 
     python benchmarks/transformer.py          writes book/results/transformer_speed.json
+    … on a GPU                                transformer_speed_gpu.json
 
 The three take turns, so that a machine that slows down slows all; each ratio is one pair of
 neighbouring runs. All have the same token vectors, tied three ways, no dropout, and padding to look
@@ -9,12 +10,12 @@ out for; `nn.Transformer` has one LayerNorm more at the end of each stack.
 """
 
 import math
-import time
 import warnings
 from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
+from device import DEVICE, ON_A_GPU, now  # beside this file
 from torch import Tensor, nn
 from transformers import MarianConfig, MarianMTModel
 
@@ -49,11 +50,11 @@ class TorchTransformer(nn.Module):
             D_MODEL, N_HEADS, N_LAYERS, N_LAYERS, D_FF, dropout=0.0, batch_first=True
         )
         self.bias = nn.Parameter(torch.zeros(VOCAB))
-        self.causal = ~torch.ones(N, N, dtype=torch.bool).tril()
+        self.register_buffer("causal", ~torch.ones(N, N, dtype=torch.bool).tril())
 
     def forward(self, source: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
         """The logits; torch's masks mean the opposite of ours: True = may not attend."""
-        padding = torch.arange(source.shape[1]) >= lengths[:, None]
+        padding = torch.arange(source.shape[1], device=source.device) >= lengths[:, None]
         x = self.body(
             self.positions(self.embedding(source)),
             self.positions(self.embedding(target)),
@@ -98,10 +99,11 @@ def our_twin(theirs: MarianMTModel) -> Transformer:
 def models() -> dict[str, tuple[nn.Module, Callable[..., Tensor]]]:
     """Each model, and how to ask it for logits."""
     theirs = hugging_face()
-    ours, torchs = our_twin(theirs), TorchTransformer()
+    ours, torchs = our_twin(theirs).to(DEVICE), TorchTransformer().to(DEVICE)
+    theirs.to(DEVICE)
 
     def ask_hugging_face(source: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
-        mask = (torch.arange(source.shape[1]) < lengths[:, None]).long()
+        mask = (torch.arange(source.shape[1], device=source.device) < lengths[:, None]).long()
         return theirs(
             input_ids=source, attention_mask=mask, decoder_input_ids=target, use_cache=False
         ).logits
@@ -116,30 +118,30 @@ def models() -> dict[str, tuple[nn.Module, Callable[..., Tensor]]]:
 def batch() -> tuple[Tensor, Tensor, Tensor]:
     """Random sentences: a third of the source is padding on average."""
     return (
-        torch.randint(2, VOCAB, (BATCH, N)),
-        torch.randint(2, VOCAB, (BATCH, N)),
-        torch.randint(N // 3, N + 1, (BATCH,)),
+        torch.randint(2, VOCAB, (BATCH, N), device=DEVICE),
+        torch.randint(2, VOCAB, (BATCH, N), device=DEVICE),
+        torch.randint(N // 3, N + 1, (BATCH,), device=DEVICE),
     )
 
 
 def training_step(ask: Callable[..., Tensor], optimizer: torch.optim.Optimizer) -> float:
     """Seconds for forward, loss, backward and update."""
     source, target, lengths = batch()
-    start = time.perf_counter()
+    start = now()
     loss = F.cross_entropy(ask(source, target, lengths).flatten(0, 1), target.flatten())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    return time.perf_counter() - start
+    return now() - start
 
 
 @torch.inference_mode()
 def inference(ask: Callable[..., Tensor]) -> float:
     """Seconds for a forward pass."""
     source, target, lengths = batch()
-    start = time.perf_counter()
+    start = now()
     ask(source, target, lengths)
-    return time.perf_counter() - start
+    return now() - start
 
 
 def ratios(measure: dict[str, Callable[[], float]]) -> dict[str, dict]:
@@ -190,7 +192,7 @@ def main() -> None:
         f"forward pass (batch {BATCH}, {N} + {N} tokens, d_model {D_MODEL}, {N_LAYERS} + "
         f"{N_LAYERS} layers, float32)"
     )
-    results.save("transformer_speed", measured, title, seeds=[])
+    results.save("transformer_speed" + ON_A_GPU, measured, title, seeds=[])
 
 
 if __name__ == "__main__":

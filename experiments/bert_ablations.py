@@ -6,6 +6,9 @@
     python experiments/bert_ablations.py --only paper no_nsp --runs FOLDER
         some of the variants only; what the file says of the others is kept (`--seeds 0 1`
         takes fewer seeds: so the left-to-right model, a slower one, was trained)
+    python experiments/bert_ablations.py --size full --runs FOLDER
+        five variants of a larger one, trained longer, on a GPU; bert_ablations_full.json (with
+        --only, runs can be trained side by side in the same folder)
 
 One thing at a time is changed in the paper's recipe: how many tokens are chosen, whether there is a
 second task, and whether the model may look to both sides. All are trained for as many steps on as
@@ -18,7 +21,7 @@ import argparse
 import json
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -43,30 +46,56 @@ from lectures_lib.training.pretraining import (
     pretraining_loss,
 )
 
-SIZE = Size(
-    "real",
-    replace(BertConfig.TINY, d_model=128, n_layers=2, d_ff=512),
-    vocab=4000,
-    max_len=64,
-    batch=32,
-    steps=3000,
-    short=3000,
-    rate=4e-3,
-    wide=True,
-)
+
+@dataclass(frozen=True)
+class Ablations(Size):
+    """And how exactly it is computed, and where it is written."""
+
+    mixed_precision: str = "no"
+    file: str = "bert_ablations"
+
+
+SIZES = {
+    "cpu": Ablations(
+        "real",
+        replace(BertConfig.TINY, d_model=128, n_layers=2, d_ff=512),
+        vocab=4000,
+        max_len=64,
+        batch=32,
+        steps=3000,
+        short=3000,
+        rate=4e-3,
+        wide=True,
+    ),
+    "full": Ablations(
+        "real",
+        BertConfig.SMALL,
+        vocab=8000,
+        max_len=128,
+        batch=64,
+        steps=8000,
+        short=8000,
+        rate=5e-4,
+        wide=False,
+        mixed_precision="bf16",
+        file="bert_ablations_full",
+    ),
+}
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 LEFT_TO_RIGHT = "left_to_right"
 VARIANTS = {  # masking rates, and the share of random pairs; None: no next-sentence task
     "paper": (MaskingRates(), 0.5),
     "rate_40": (MaskingRates(0.4), 0.5),
+    "always_mask": (MaskingRates(0.15, 1.0, 0.0), 0.5),
     "no_nsp": (MaskingRates(), None),
     LEFT_TO_RIGHT: (MaskingRates(), None),
 }
 
 
-def left_to_right_model(n_words: int, seed: int) -> LanguageModel:
+def left_to_right_model(size: Ablations, n_words: int, seed: int) -> LanguageModel:
     """The same width, depth and vocabulary under a causal mask."""
     torch.manual_seed(seed)
-    config = SIZE.config
+    config = size.config
     return LanguageModel(
         LanguageModelConfig(
             n_words,
@@ -75,7 +104,7 @@ def left_to_right_model(n_words: int, seed: int) -> LanguageModel:
             n_layers=config.n_layers,
             d_ff=config.d_ff,
             dropout=config.dropout,
-            max_len=SIZE.max_len,
+            max_len=size.max_len,
             activation=config.activation,
             pre_norm=False,
             learned_positions=False,
@@ -86,7 +115,8 @@ def left_to_right_model(n_words: int, seed: int) -> LanguageModel:
 def every_next_token(model: LanguageModel, batch: PreTrainingBatch) -> Tensor:
     """The mean loss of every token but the first and the padding, each from those before it."""
     log_probabilities = model.log_probabilities(batch.original)
-    real = torch.arange(1, batch.original.shape[1]) < batch.lengths[:, None]
+    places = torch.arange(1, batch.original.shape[1], device=batch.lengths.device)
+    real = places < batch.lengths[:, None]
     return -log_probabilities[real].mean()
 
 
@@ -98,7 +128,9 @@ def asked_from_the_left(
     their left, and nothing seen to their right.
     """
     loss, right, n_words = 0.0, 0, 0
+    device = next(model.parameters()).device
     for batch in batches:
+        batch = PreTrainingBatch(*(part.to(device) for part in batch))
         hidden = batch.chosen & (batch.tokens == mask_id)
         with evaluating(model):
             scores = model(batch.original)[:, :-1][hidden[:, 1:]]
@@ -112,39 +144,57 @@ def asked_from_the_left(
     }
 
 
-def train(variant: str, documents: list, tokenizer: WordPiece, seed: int) -> nn.Module:
+def train(
+    size: Ablations, variant: str, documents: list, tokenizer: WordPiece, seed: int
+) -> nn.Module:
     """One model of one variant."""
     rates, random_share = VARIANTS[variant]
     batches = PreTrainingBatches(
         documents,
         tokenizer,
-        max_len=SIZE.max_len,
-        batch_size=SIZE.batch,
+        max_len=size.max_len,
+        batch_size=size.batch,
         rates=rates,
         random_share=random_share or 0.0,
         seed=seed,
     )
     if variant == LEFT_TO_RIGHT:
-        model, loss = left_to_right_model(len(tokenizer), seed), every_next_token
+        model, loss = left_to_right_model(size, len(tokenizer), seed), every_next_token
     else:
-        model = new_model(SIZE, len(tokenizer), seed)
+        model = new_model(size, len(tokenizer), seed)
         loss = words_only if random_share is None else pretraining_loss
     optimizer = torch.optim.AdamW(
-        model.parameters(), lr=SIZE.rate, betas=(0.9, 0.98), weight_decay=0.01
+        model.to(DEVICE).parameters(), lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01
     )
-    schedule = LambdaLR(optimizer, bert_schedule(SIZE.steps // 20, SIZE.steps))
-    fit(model, batches, loss, optimizer, schedule, steps=SIZE.steps, clip=1.0, progress=False)
+    schedule = LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps))
+    fit(
+        model,
+        batches,
+        loss,
+        optimizer,
+        schedule,
+        steps=size.steps,
+        clip=1.0,
+        mixed_precision=size.mixed_precision,
+        progress=False,
+    )
     return model
 
 
 def measure(
-    variant: str, documents: list, tokenizer: WordPiece, asked: list, seed: int, kept: Path
+    size: Ablations,
+    variant: str,
+    documents: list,
+    tokenizer: WordPiece,
+    asked: list,
+    seed: int,
+    kept: Path,
 ) -> dict[str, float]:
     """One run, or what is kept of it."""
     if kept.exists():
         return json.loads(kept.read_text())
     began = time.monotonic()
-    model = train(variant, documents, tokenizer, seed)
+    model = train(size, variant, documents, tokenizer, seed)
     mask_id = tokenizer.token_id("[MASK]")
     if variant == LEFT_TO_RIGHT:
         found = asked_from_the_left(model, asked, mask_id)
@@ -165,27 +215,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", nargs="*", type=int, default=SEEDS)
     parser.add_argument("--runs", type=Path, help="a folder: where runs are kept")
     options = parser.parse_args()
     folder = options.runs or Path(tempfile.mkdtemp())
     torch.set_num_threads(1)
+    size = SIZES[options.size]
     documents, held_out = (
-        data.load("pretraining", split, SIZE.source) for split in ("train", "validation")
+        data.load("pretraining", split, size.source) for split in ("train", "validation")
     )
     tokenizer = WordPiece.train(
-        [sentence for document in documents for sentence in document], SIZE.vocab
+        [sentence for document in documents for sentence in document], size.vocab
     )
     asked = PreTrainingBatches(
-        held_out, tokenizer, max_len=SIZE.max_len, batch_size=SIZE.batch, seed=99
+        held_out, tokenizer, max_len=size.max_len, batch_size=size.batch, seed=99
     ).epoch(0)
     asked = list(islice(asked, 30))
     try:
-        measured = results.load("bert_ablations")["results"]
+        measured = results.load(size.file)["results"]
     except FileNotFoundError:
         measured = {}
-    measured["steps"] = SIZE.steps
+    measured["steps"] = size.steps
     for name, table in tables(documents, tokenizer).items():
         scores = evaluate(table, asked, tokenizer.token_id("[MASK]"))
         measured[name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
@@ -193,16 +245,16 @@ def main() -> None:
     for seed in options.seeds:
         for variant, found in runs.items():
             kept = folder / f"{variant}_{seed}.json"
-            found.append(measure(variant, documents, tokenizer, asked, seed, kept))
+            found.append(measure(size, variant, documents, tokenizer, asked, seed, kept))
         for variant, found in runs.items():
             measured[variant] = {
                 key: results.spread([run[key] for run in found]) for key in found[0]
             }
         title = (
-            f"BERT's choices one at a time, in a small BERT on WikiText-2 ({SIZE.steps} steps): "
+            f"BERT's choices one at a time, in a small BERT on WikiText-2 ({size.steps} steps): "
             "held-out tokens behind [MASK], and next sentence"
         )
-        results.save("bert_ablations", measured, title, SEEDS)
+        results.save(size.file, measured, title, SEEDS)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -75,12 +75,14 @@ class Size:
     rate: float
     evaluate_every: int
     n_documents: int | None = None
+    dropout: float = 0.0
+    mixed_precision: str = "no"
 
 
 SIZES = {
     "smoke": Size(4, 512, 48, 3e-4, 2, 40),
     "cpu": Size(1_600, 2_048, 96, 3e-4, 200),
-    "full": Size(20_000, 16_384, 128, 5e-4, 1_000),
+    "full": Size(8_000, 16_384, 128, 5e-4, 400, dropout=0.1, mixed_precision="bf16"),
 }
 
 
@@ -250,11 +252,11 @@ def bits(model: BertForPreTraining) -> dict[str, int]:
     }
 
 
-def with_fresh_heads(seed: int = 0) -> BertForPreTraining:
+def with_fresh_heads(dropout: float, seed: int = 0) -> BertForPreTraining:
     """MiniLM's body below two heads that know nothing: here the training begins."""
     model = stored.minilm_below_zeros()
     torch.manual_seed(seed)
-    fresh = BertForPreTraining(model.config)
+    fresh = BertForPreTraining(replace(model.config, dropout=dropout))
     fresh.bert.load_state_dict(model.bert.state_dict())
     return fresh
 
@@ -281,7 +283,7 @@ def main() -> None:
     asked = list(HoleBatches(held_out, tokenizer, size.max_len, size.max_tokens, seed=99).epoch(0))[
         :60
     ]
-    model, begun = with_fresh_heads(), time.perf_counter()
+    model, begun = with_fresh_heads(size.dropout), time.perf_counter()
 
     def look(model: nn.Module) -> dict[str, float]:
         scores = evaluate(model, asked, batches.mask_id)
@@ -326,6 +328,7 @@ def main() -> None:
         "evaluate": look,
         "evaluate_every": every,
         "progress": False,
+        "mixed_precision": size.mixed_precision,
         **kept,
     }
     history = fit(model.train(), batches, words_only, optimizer, schedule, **how)

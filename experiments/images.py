@@ -1,4 +1,5 @@
-"""A small ViT from scratch on Fashion-MNIST and CIFAR-10, and a convolution beside it (chapter 11).
+"""A small ViT from scratch on Fashion-MNIST and CIFAR-10, a convolution beside it, and both in one
+(chapter 11).
 
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
@@ -6,8 +7,11 @@
         Fashion-MNIST, an hour and a half of one core; writes book/results/images_cpu.json and the
         model that comes with the book; run again with the same folder, it goes on where it stopped
     python experiments/images.py --size full
-        both data sets, with and without augmentation, three seeds, on a GPU; writes
-        book/results/images.json
+        both data sets, three models, three seeds, and the ViT once more without augmentation, on a
+        GPU; writes book/results/images.json
+    … --size full --runs FOLDER --only fashion_mnist_vit_augmented_0
+        one run alone, so that several can be trained side by side; nothing is written but in
+        FOLDER, where the command without --only finds it
 
 The images come from the mirror that LECTURES_DATA names, or from the hub. The last tenth of the
 training images is kept for validation; the test images are looked at once, when training is over.
@@ -21,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import torch
@@ -49,7 +54,7 @@ class Size:
     n_test: int | None = None
     sources: tuple[str, ...] = tuple(SOURCES)
     models: tuple[str, ...] = ("vit",)
-    ways: tuple[str, ...] = ("plain", "augmented")
+    ways: tuple[str, ...] = ("plain", "augmented")  # plain: the ViT alone
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
     file: str | None = None  # in book/results
@@ -62,7 +67,7 @@ SIZES = {
         64,
         4_000,
         500,
-        models=("vit", "cnn"),
+        models=("vit", "hybrid", "cnn"),
     ),
     "cpu": Size(
         replace(ViTConfig.SMALL, d_model=96, n_layers=4, d_ff=192, dropout=0.0),
@@ -74,10 +79,17 @@ SIZES = {
         file="images_cpu",
     ),
     "full": Size(
-        ViTConfig.SMALL, 20_000, 256, seeds=(0, 1, 2), mixed_precision="bf16", file="images"
+        ViTConfig.SMALL,
+        15_000,
+        256,
+        models=("vit", "hybrid", "cnn"),
+        seeds=(0, 1, 2),
+        mixed_precision="bf16",
+        file="images",
     ),
 }
 LEARNING_RATE, WEIGHT_DECAY = 1e-3, 0.05
+NUMBERS = ("test", "validation", "minutes")
 
 
 def new_vit(config: ViTConfig) -> ViT:
@@ -92,9 +104,9 @@ def new_vit(config: ViTConfig) -> ViT:
     return model
 
 
-def small_cnn(n_channels: int, width: int = 32) -> nn.Module:
-    """Four convolutions, with batch normalisation, that halve the image twice, and a mean over what
-    is left: the ordinary thing to do with such images.
+def convolutions(n_channels: int, width: int = 32) -> list[nn.Module]:
+    """Four convolutions, with batch normalisation, that halve the image twice:
+    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4).
     """
     layers: list[nn.Module] = []
     for read, written, stride in (
@@ -108,7 +120,31 @@ def small_cnn(n_channels: int, width: int = 32) -> nn.Module:
             nn.BatchNorm2d(written),
             nn.ReLU(),
         ]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2 * width, 10))
+    return layers
+
+
+def small_cnn(n_channels: int, width: int = 32) -> nn.Module:
+    """The four convolutions and a mean over what is left: the ordinary thing to do with such
+    images.
+    """
+    mean = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return nn.Sequential(*convolutions(n_channels, width), *mean, nn.Linear(2 * width, 10))
+
+
+def hybrid(config: ViTConfig, width: int = 32) -> nn.Module:
+    """The same four convolutions, and a ViT that reads each place of what they leave as a patch, as
+    many as patches of 4 × 4 pixels: the hybrid of Dosovitskiy et al. (2021, section 3.1).
+    """
+    side = config.image_size // 4
+    places = replace(config, image_size=side, patch_size=1, n_channels=2 * width)
+    return nn.Sequential(*convolutions(config.n_channels, width), new_vit(places))
+
+
+def new_model(name: str, config: ViTConfig) -> nn.Module:
+    """The model of this name for images of the config's size."""
+    if name == "cnn":
+        return small_cnn(config.n_channels)
+    return hybrid(config) if name == "hybrid" else new_vit(config)
 
 
 def shifted_and_mirrored(images: Tensor, generator: torch.Generator) -> Tensor:
@@ -170,11 +206,7 @@ def measure(
     n_validation = len(learn) // 10
     learn, validation = learn[:-n_validation], learn[-n_validation:]
     channels, side, _ = learn[0]["image"].shape
-    model = (
-        new_vit(replace(size.model, image_size=side, n_channels=channels))
-        if name == "vit"
-        else small_cnn(channels)
-    ).to(DEVICE)
+    model = new_model(name, replace(size.model, image_size=side, n_channels=channels)).to(DEVICE)
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY, fused=True
     )
@@ -218,6 +250,16 @@ def measure(
     return found
 
 
+def summary(runs: list[dict]) -> dict:
+    """The spread over the seeds, as it is written."""
+    found = {of: results.spread([run[of] for run in runs]) for of in NUMBERS}
+    found["by_step"] = {
+        step: results.spread([run["by_step"][step] for run in runs]) for step in runs[0]["by_step"]
+    }
+    found["n_parameters"] = runs[0]["n_parameters"]
+    return found
+
+
 def main() -> None:
     """The size's data sets and models, with every seed."""
     parser = argparse.ArgumentParser(
@@ -227,39 +269,30 @@ def main() -> None:
     parser.add_argument(
         "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
     )
+    parser.add_argument("--only", help="one run of the folder, such as cifar10_vit_augmented_0")
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
     folder = arguments.runs or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     measured: dict[str, dict] = {}
     for source in size.sources:
+        if arguments.only and not arguments.only.startswith(source):
+            continue
         learn, test = (data.load("images", split, SOURCES[source]) for split in ("train", "test"))
         print(learn.origin, flush=True)
         learn, test = learn[: size.n_train], test[: size.n_test]
-        for name in size.models:
-            for way in size.ways:
-                runs = [
-                    measure(
-                        size,
-                        learn,
-                        test,
-                        name,
-                        way == "augmented",
-                        seed,
-                        folder / f"{source}_{name}_{way}_{seed}",
-                    )
-                    for seed in size.seeds
-                ]
-                print(f"{source}, {name}, {way}: {runs}", flush=True)
-                numbers = ("test", "validation", "minutes")
-                found = {of: results.spread([run[of] for run in runs]) for of in numbers}
-                found["by_step"] = {
-                    step: results.spread([run["by_step"][step] for run in runs])
-                    for step in runs[0]["by_step"]
-                }
-                found["n_parameters"] = runs[0]["n_parameters"]
-                measured.setdefault(source, {}).setdefault(name, {})[way] = found
-        if size.file is not None:
+        for name, way in product(size.models, size.ways):
+            if way == "plain" and name != "vit":
+                continue
+            runs = [
+                measure(size, learn, test, name, way == "augmented", seed, folder / run)
+                for seed in size.seeds
+                if (run := f"{source}_{name}_{way}_{seed}") == arguments.only or not arguments.only
+            ]
+            print(f"{source}, {name}, {way}: {runs}", flush=True)
+            if not arguments.only:
+                measured.setdefault(source, {}).setdefault(name, {})[way] = summary(runs)
+        if size.file is not None and not arguments.only:
             title = (
                 f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images "
                 f"named rightly"

@@ -60,6 +60,7 @@ class Size:
     n_train: int | None
     n_test: int | None
     file: str | None = None  # in book/results
+    stored: bool = False  # do its models come with the book?
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
 
@@ -74,8 +75,20 @@ SIZES = {
     "smoke": Size(
         replace(TransformerConfig.TINY, vocab_size=1_000), 150, 75, 2_048, 50, 0.5, 4_000, 50
     ),
-    "cpu": Size(SMALLER, 8_000, 400, 4_096, 1_000, 1.0, None, None, "multi30k_cpu", (0,)),
-    "full": Size(SMALL, 6_000, 200, 10_000, 1_000, 1.0, None, None, "multi30k", (0, 1, 2), "bf16"),
+    "cpu": Size(SMALLER, 8_000, 400, 4_096, 1_000, 1.0, None, None, "multi30k_cpu", True),
+    "full": Size(
+        SMALL,
+        6_000,
+        400,
+        10_000,
+        1_000,
+        1.0,
+        None,
+        None,
+        "multi30k",
+        seeds=(0, 1, 2),
+        mixed_precision="bf16",
+    ),
 }
 
 Pairs = list[tuple[list[int], list[int]]]
@@ -193,7 +206,7 @@ def measure(
         "n_parameters": sum(p.numel() for p in model.parameters()),
         "minutes": (time.perf_counter() - begun) / 60,
     }
-    if size.file is not None and seed == 0:
+    if size.stored and seed == 0:
         stored.save_translator(translator, source, target)
         found["stored"] = scores(
             stored.translator(source, target), captions["test"], source, target, beam

@@ -7,7 +7,7 @@ from torch.testing import assert_close
 from lectures_lib.analysis.features import word_vectors
 from lectures_lib.analysis.perturbed_masking import impact_matrix
 from lectures_lib.decoding import LanguageModelWithCache, TransformerWithCache
-from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -16,6 +16,7 @@ from lectures_lib.tasks import fine_tuning, task_heads
 from lectures_lib.tasks.sentence_bert import SentenceBert
 from lectures_lib.tasks.word_level import cut_words, word_attention, word_states
 from lectures_lib.tokenization import WordPiece
+from lectures_lib.training.pretraining import PreTrainingBatches, evaluate, fill_mask
 from tests.helpers.other_device import Elsewhere, other_device, waits
 
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
@@ -36,6 +37,16 @@ def body():
     return Bert(BertConfig(30_522, 16, 2, 4, 32, max_len=30, init_std=0.1))
 
 
+def pretrained():
+    return BertForPreTraining(body().config)
+
+
+def asked():
+    """A batch of the two tasks."""
+    sizes = {"max_len": 20, "batch_size": 4}
+    return next(PreTrainingBatches([TEXTS] * 3, WORDPIECE, **sizes, seed=0).epoch(0))
+
+
 HEADS = {
     "sentences": lambda: task_heads.SentenceClassifier(body(), 2),
     "choices": lambda: task_heads.MultipleChoice(body()),
@@ -52,6 +63,17 @@ READERS = {
     "word_vectors": (
         body,
         lambda model: word_vectors(model, [cut_words(WORDPIECE, words) for words in SENTENCES]),
+    ),
+    "evaluate": (
+        pretrained,
+        lambda model: [torch.tensor(evaluate(model, [asked()], WORDPIECE.token_id("[MASK]")))],
+    ),
+    "fill_mask": (
+        pretrained,
+        lambda model: [
+            torch.tensor([guess.probability for guess in guesses])
+            for guesses in fill_mask(model, WORDPIECE, "The [MASK] ate.")
+        ],
     ),
     "embed": (
         lambda: SentenceBert(body(), WORDPIECE, max_len=20),

@@ -36,14 +36,16 @@ def evaluate(model: nn.Module, batches: Sequence[PreTrainingBatch], mask_id: int
     """Both tasks on these batches, with dropout off.
 
     Args:
-        model: the one to be asked.  batches: what it is asked.
+        model: the one to be asked, on any device.  batches: what it is asked.
         mask_id: the id of [MASK].
 
     Raises:
         ValueError: where there is not one [MASK].
     """
     loss, right, following, n_words, n_pairs = 0.0, 0, 0, 0, 0
+    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
     for batch in batches:
+        batch = PreTrainingBatch(*(part.to(device) for part in batch))
         hidden = batch.chosen & (batch.tokens == mask_id)
         with evaluating(model):
             words, next_sentence = model(batch.tokens, batch.segments, batch.lengths, at=hidden)

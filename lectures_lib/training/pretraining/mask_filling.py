@@ -26,11 +26,11 @@ def fill_mask(
     """
     if k < 1:
         raise ValueError(f"at least one guess, got k = {k}")
-    tokens = torch.tensor([tokenizer.pair(text).ids])
+    tokens = torch.tensor([tokenizer.pair(text).ids]).to(next(model.parameters()).device)
     holes = tokens == tokenizer.token_id("[MASK]")
     if not holes.any():
         raise ValueError(f"no [MASK] in {text!r}: write it where a word is to be guessed")
-    probabilities = model(tokens, at=holes).words.softmax(dim=-1)
+    probabilities = model(tokens, at=holes).words.softmax(dim=-1).cpu()
     best = probabilities.topk(min(k, len(tokenizer)), dim=-1)
     names = [tokenizer.known_tokens(row.tolist()) for row in best.indices]
     return [
