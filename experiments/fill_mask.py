@@ -49,6 +49,7 @@ from lectures_lib.training.pretraining import (
     masked_word_loss,
 )
 
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 PROBES = [
     "The capital of France is [MASK].",
     "The keys to the cabinet [MASK] on the table.",
@@ -82,7 +83,7 @@ class Size:
 SIZES = {
     "smoke": Size(4, 512, 48, 3e-4, 2, 40),
     "cpu": Size(1_600, 2_048, 96, 3e-4, 200),
-    "full": Size(8_000, 16_384, 128, 5e-4, 400, dropout=0.1, mixed_precision="bf16"),
+    "full": Size(6_000, 16_384, 128, 5e-4, 500, dropout=0.1, mixed_precision="bf16"),
 }
 
 
@@ -270,7 +271,7 @@ def main() -> None:
     parser.add_argument("--checkpoint", type=Path, help="where the run is kept, and taken up again")
     options = parser.parse_args()
     size = SIZES[options.size]
-    if not torch.cuda.is_available():
+    if DEVICE.type == "cpu":
         torch.set_num_threads(1)
     tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
     texts, held_out = (
@@ -283,7 +284,7 @@ def main() -> None:
     asked = list(HoleBatches(held_out, tokenizer, size.max_len, size.max_tokens, seed=99).epoch(0))[
         :60
     ]
-    model, begun = with_fresh_heads(size.dropout), time.perf_counter()
+    model, begun = with_fresh_heads(size.dropout).to(DEVICE), time.perf_counter()
 
     def look(model: nn.Module) -> dict[str, float]:
         scores = evaluate(model, asked, batches.mask_id)
@@ -341,7 +342,7 @@ def main() -> None:
     before = stored.minilm_below_zeros().state_dict()
     path = stored.FOLDER / "fill_mask.safetensors"
     after = {
-        name: before[name] if name.startswith("next_sentence") else tensor
+        name: before[name] if name.startswith("next_sentence") else tensor.cpu()
         for name, tensor in model.state_dict().items()
     }
     with written_whole(path) as part:

@@ -7,8 +7,7 @@
         Fashion-MNIST, an hour and a half of one core; writes book/results/images_cpu.json and the
         model that comes with the book; run again with the same folder, it goes on where it stopped
     python experiments/images.py --size full
-        both data sets, three models, three seeds, and the ViT once more without augmentation, on a
-        GPU; writes book/results/images.json
+        both data sets, three models, three seeds, on a GPU; writes book/results/images.json
     … --size full --runs FOLDER --only fashion_mnist_vit_augmented_0
         one run alone, so that several can be trained side by side; nothing is written but in
         FOLDER, where the command without --only finds it
@@ -80,9 +79,10 @@ SIZES = {
     ),
     "full": Size(
         ViTConfig.SMALL,
-        15_000,
+        10_000,
         256,
         models=("vit", "hybrid", "cnn"),
+        ways=("augmented",),
         seeds=(0, 1, 2),
         mixed_precision="bf16",
         file="images",
