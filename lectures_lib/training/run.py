@@ -154,6 +154,8 @@ class Run:
         """
         self.accelerator.unwrap_model(self.model, keep_fp32_wrapper=False)
         model, _, _ = self.saved
+        # with this mark, the next run's `prepare` neither moves it nor gives it its precision
+        model.__dict__.pop("_is_accelerate_prepared", None)
         model.to(self.home)
         set_modes(self.modes)
 

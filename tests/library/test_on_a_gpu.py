@@ -114,7 +114,7 @@ def test_a_decoding_step_never_waits(name, with_cache):
                 state = cached.step(word, state).state
 
 
-@pytest.mark.parametrize("search", [greedy, partial(beam, beam_size=3)])
+@pytest.mark.parametrize("search", [greedy, partial(beam, width=3)])
 def test_the_search_finds_the_cpus_sentences(search):
     model, (source, _, lengths) = made("Transformer")
     options = {"begin": 1, "end": 2, "max_len": 12}

@@ -341,6 +341,15 @@ def test_mixed_precision_trains_and_is_taken_off_again():
     assert seen == [torch.float32]  # and the model computes in full precision again
 
 
+def test_a_second_run_of_the_same_model_has_the_precision_it_asks_for():
+    model, *rest = start(dropout=0.0)
+    seen = []
+    model[0].register_forward_hook(lambda module, args, output: seen.append(output.dtype))
+    for precision in ("no", "bf16", "no"):
+        train(model, *rest, mixed_precision=precision)
+    assert seen == [torch.float32] * 40 + [torch.bfloat16] * 40 + [torch.float32] * 40
+
+
 def test_two_processes_equal_one_with_twice_the_batch(tmp_path):
     # Several processes on CPUs: the launcher has no name of its own for it. This is the one for
     # GPUs, told to use none (gloo).
