@@ -29,7 +29,10 @@ def check_scores(Q: Tensor, K: Tensor, mask: Tensor | None = None) -> None:
         return
     if mask.dtype != torch.bool:
         raise ValueError(f"a mask is boolean, True = may attend; this one is {mask.dtype}")
-    scores = (*torch.broadcast_shapes(Q.shape[:-2], K.shape[:-2]), Q.shape[-2], K.shape[-2])
+    batch = Q.shape[:-2]
+    if K.shape[:-2] != batch:  # `broadcast_shapes` takes longer than all else here
+        batch = torch.broadcast_shapes(batch, K.shape[:-2])
+    scores = (*batch, Q.shape[-2], K.shape[-2])
     fits = mask.dim() <= len(scores) and all(
         m in (1, s) for m, s in zip(mask.shape[::-1], scores[::-1], strict=False)
     )
