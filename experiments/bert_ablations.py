@@ -1,13 +1,13 @@
 """What do BERT's choices bring, in a small BERT on real text? (chapter 13)
 
     python experiments/bert_ablations.py --runs FOLDER
-        four variants, three seeds each, on WikiText-2, an hour and a half of one core; writes
+        every variant, three seeds each, on WikiText-2, two hours of one core; writes
         book/results/bert_ablations.json; run again with the same folder, it goes on
     python experiments/bert_ablations.py --only paper no_nsp --runs FOLDER
         some of the variants only; what the file says of the others is kept (`--seeds 0 1`
         takes fewer seeds: so the left-to-right model, a slower one, was trained)
     python experiments/bert_ablations.py --size full --runs FOLDER
-        five variants of a larger one, trained longer, on a GPU; bert_ablations_full.json (with
+        a larger one, trained longer, on a GPU; bert_ablations_full.json (with
         --only, runs can be trained side by side in the same folder)
 
 One thing at a time is changed in the paper's recipe: how many tokens are chosen, whether there is a
@@ -63,7 +63,6 @@ SIZES = {
         max_len=64,
         batch=32,
         steps=3000,
-        short=3000,
         rate=4e-3,
         wide=True,
     ),
@@ -74,7 +73,6 @@ SIZES = {
         max_len=128,
         batch=64,
         steps=6000,
-        short=6000,
         rate=5e-4,
         wide=False,
         mixed_precision="bf16",

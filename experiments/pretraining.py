@@ -5,8 +5,6 @@
         three seeds, about half an hour on one core; writes book/results/pretraining.json
     python experiments/pretraining.py --only paper
         some of the variants only (the others are kept from the last run)
-    python experiments/pretraining.py --size full
-        BertConfig.SMALL on WikiText-2, for a GPU; writes pretraining_full.json
 
 Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those
 behind [MASK] told. The baselines count tokens, and tokens behind their left neighbour.
@@ -38,13 +36,12 @@ SEEDS = [0, 1, 2]
 
 @dataclass(frozen=True)
 class Size:
-    """What differs between a CPU and a GPU.
+    """How large a model, on what, for how long (`bert_ablations` has others).
 
     Args:
         source: of the text.  config: sizes of the model; its vocabulary and positions are those
             below.  vocab: word pieces.
-        max_len, batch: of the inputs.  steps, short: how long to train, and how long to train what
-            is only compared with each other.
+        max_len, batch: of the inputs.  steps: how long to train.
         rate: the highest learning rate.  wide: whether the first weights are larger than BERT's.
     """
 
@@ -54,25 +51,20 @@ class Size:
     max_len: int
     batch: int
     steps: int
-    short: int
     rate: float
     wide: bool
 
 
-SIZES = {
-    "cpu": Size(
-        "offline",
-        replace(BertConfig.TINY, d_model=64, d_ff=256),
-        1000,
-        32,
-        64,
-        1600,
-        1600,
-        6e-3,
-        True,
-    ),
-    "full": Size("real", BertConfig.SMALL, 8000, 128, 64, 20_000, 20_000, 5e-4, False),
-}
+SIZE = Size(
+    source="offline",
+    config=replace(BertConfig.TINY, d_model=64, d_ff=256),
+    vocab=1000,
+    max_len=32,
+    batch=64,
+    steps=1600,
+    rate=6e-3,
+    wide=True,
+)
 FULL_RATE = 0.4  # of the chapter's own run
 VARIANTS = {  # masking rates and the share of random pairs; None: no next-sentence task
     "chapter": (MaskingRates(FULL_RATE), 0.5),
@@ -119,15 +111,14 @@ def train(
     optimizer = torch.optim.AdamW(
         model.parameters(), lr=size.rate, betas=(0.9, 0.98), weight_decay=0.01
     )
-    steps = size.steps if variant == "chapter" else size.short
-    schedule = LambdaLR(optimizer, bert_schedule(steps // 20, steps))
+    schedule = LambdaLR(optimizer, bert_schedule(size.steps // 20, size.steps))
     fit(
         model,
         batches,
         words_only if random_share is None else pretraining_loss,
         optimizer,
         schedule,
-        steps=steps,
+        steps=size.steps,
         clip=1.0,
         progress=False,
     )
@@ -166,13 +157,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     options = parser.parse_args()
-    size, name = SIZES[options.size], "pretraining" if options.size == "cpu" else "pretraining_full"
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cpu":
-        torch.set_num_threads(1)
+    size, name = SIZE, "pretraining"
+    torch.set_num_threads(1)
     documents, held_out = (
         data.load("pretraining", split, size.source) for split in ("train", "validation")
     )
