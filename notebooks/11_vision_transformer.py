@@ -1064,9 +1064,9 @@ print("scores of the classes", tuple(hybrid(shirt).shape))
 #
 # So it is not attention that the ViT does badly with few pictures, but the step before: what an edge is, and that it is
 # the same one everywhere, it has to learn from examples. The convolutions bring this along. (The hybrid has fifty times the
-# parameters of the convolutions alone: that attention is what it gains by, this table does not show.) With more
-# pictures and larger models the paper found the hybrid's lead to vanish (section 4.4). A ViT with ten times the parameters of the
-# one above, by the way, was not better at clothes: what it lacked was pictures.
+# parameters of the convolutions alone: that attention is what it gains by, this table does not show.) For larger
+# models the paper found the hybrid's lead to vanish (section 4.4). And ten times the parameters of the ViT above did
+# not make this one better at clothes, with as many pictures seen.
 #
 # Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
 # with published ones.
