@@ -12,14 +12,13 @@ from torch import Tensor, nn
 
 from lectures_lib.checks.tensors import check_whole_numbers
 from lectures_lib.models import hugging_face
-from lectures_lib.models.bert import (
+from lectures_lib.models.bert import Bert, initialise_as_bert
+from lectures_lib.models.bert.checkpoint import (
     BODY,
     HEADS,
     IGNORED,
     OTHER_HEADS,
-    Bert,
     hugging_face_config,
-    initialise_as_bert,
     read_checkpoint,
 )
 
