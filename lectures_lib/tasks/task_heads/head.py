@@ -163,6 +163,31 @@ class Head(nn.Module):
         }
 
 
+class Classifier(Head):
+    """What the two heads share that choose among classes, for a sentence or for each token.
+
+    Args:
+        bert: the body.  n_classes: how many classes.  names: of the classes.  dropout: before the
+            linear layer; None: the body's.
+
+    Raises:
+        ValueError: for a single class, which would always be right.
+    """
+
+    def __init__(
+        self,
+        bert: Bert,
+        n_classes: int,
+        names: Sequence[str] | None = None,
+        dropout: float | None = None,
+    ):
+        if n_classes < 2:
+            raise ValueError(
+                f"a classifier tells at least 2 classes apart, got n_classes = {n_classes}"
+            )
+        super().__init__(bert, n_classes, names, dropout)
+
+
 def check_labels(
     labels: Int[Tensor, "*batch"], n_classes: int, unlabelled: int | None = None
 ) -> None:
