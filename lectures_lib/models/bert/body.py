@@ -143,13 +143,13 @@ class Bert(nn.Module):
             config if dropout is None else replace(config, dropout=dropout, attention_dropout=None)
         )
         body = hugging_face.rename(state, BODY, [*IGNORED, *HEADS, *OTHER_HEADS])
-        model = hugging_face.unfilled(lambda: cls(config))
+        model = hugging_face.without_init(lambda: cls(config))
         hugging_face.load_into(model, _with_pooler(name, body, config))
         return model.eval()
 
     def save_pretrained(self, folder: str | Path) -> Path:
         """Write a checkpoint that Hugging Face's `BertModel.from_pretrained` reads."""
-        state = hugging_face.spelled_theirs(self.state_dict(), BODY)
+        state = hugging_face.rename_back(self.state_dict(), BODY)
         return hugging_face.write_checkpoint(
             folder, hugging_face_config(self.config, "BertModel"), state
         )

@@ -108,7 +108,7 @@ class BertForPreTraining(nn.Module):
         lacks one.
         """
         config, state = read_checkpoint(name)
-        model = hugging_face.unfilled(lambda: cls(config))
+        model = hugging_face.without_init(lambda: cls(config))
         body = hugging_face.rename(
             {k: v for k, v in state.items() if not k.startswith("cls.")},
             BODY,
@@ -135,10 +135,9 @@ class BertForPreTraining(nn.Module):
             if name.startswith("bert.")
         }
         theirs = {
-            f"bert.{name}": tensor
-            for name, tensor in hugging_face.spelled_theirs(body, BODY).items()
+            f"bert.{name}": tensor for name, tensor in hugging_face.rename_back(body, BODY).items()
         }
-        theirs |= hugging_face.spelled_theirs(
+        theirs |= hugging_face.rename_back(
             {name: tensor for name, tensor in state.items() if not name.startswith("bert.")}, HEADS
         )
         return hugging_face.write_checkpoint(

@@ -116,7 +116,7 @@ class Head(nn.Module):
         if not cls.pools:
             d = config.d_model
             body = {"pooler.weight": torch.zeros(d, d), "pooler.bias": torch.zeros(d)} | body
-        model = hugging_face.unfilled(
+        model = hugging_face.without_init(
             lambda: cls._made(Bert(config), len(head["head.weight"]), facts)
         )
         hugging_face.load_into(
@@ -134,9 +134,9 @@ class Head(nn.Module):
             if self.pools or not key.startswith(POOLER)
         }
         state = {
-            f"bert.{key}": tensor for key, tensor in hugging_face.spelled_theirs(body, BODY).items()
+            f"bert.{key}": tensor for key, tensor in hugging_face.rename_back(body, BODY).items()
         }
-        state |= hugging_face.spelled_theirs(
+        state |= hugging_face.rename_back(
             {f"head.{key}": tensor for key, tensor in self.head.state_dict().items()}, self.keys
         )
         config = (
