@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from fine_tuning import TASKS, Setting, prepare
+from fine_tuning_tasks import TASKS, Setting, prepare
 from safetensors.torch import load_file
 
 from lectures_lib import results, stored
@@ -105,11 +105,10 @@ def main() -> None:
     )
     parser.add_argument("--smoke", action="store_true", help="a hundred examples, nothing written")
     options = parser.parse_args()
-    options.model, options.size = "minilm", "cpu"
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     if options.task == "squad" and not options.smoke:
         TASKS["squad"] = replace(TASKS["squad"], cpu=(1, 192, QUESTIONS, 1_000))
-    setting = prepare(options)
+    setting = prepare(options.task, smoke=options.smoke)
     if options.rates:
         return tried_rates(setting, options.rates)
     name = f"low_rank_{options.task}"
@@ -117,15 +116,7 @@ def main() -> None:
         found = {} if options.smoke else results.load(name)["results"]
     except FileNotFoundError:
         found = {}
-    found |= {
-        "rank": RANK,
-        "rate": RATES[options.task],
-        "epochs": setting.epochs,
-        "max_len": setting.max_len,
-        "n_train": len(setting.train),
-        "n_asked": len(setting.asked),
-        "batch_size": setting.task.batch_size,
-    }
+    found |= {"rank": RANK, **setting.sizes(), "rate": RATES[options.task]}
     by_seed, seconds = found.setdefault("by_seed", {}), found.setdefault("seconds", {})
     for seed in options.seeds:
         if str(seed) in by_seed:

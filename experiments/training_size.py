@@ -20,7 +20,8 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from fine_tuning import TASKS, Setting, bag_of_words, fine_tuned, frozen, prepare
+from fine_tuning_tasks import TASKS, Setting, prepare
+from fine_tuning_ways import bag_of_words, fine_tuned, frozen
 
 from lectures_lib import results
 
@@ -52,7 +53,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    whole = prepare(argparse.Namespace(task="sst2", model="minilm", size="cpu", smoke=False))
+    whole = prepare("sst2")
     try:
         by_size = {} if options.smoke else results.load(NAME)["results"]["by_size"]
     except FileNotFoundError:

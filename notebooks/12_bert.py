@@ -85,13 +85,12 @@ from lectures_lib.blocks.layers import Encoder
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import hugging_face, minilm
 from lectures_lib.models.bert import (
-    BODY,
-    IGNORED,
     BertConfig,
     BertForPreTraining,
     Encoded,
     initialise_as_bert,
 )
+from lectures_lib.models.bert.checkpoint import BODY, IGNORED
 from lectures_lib.show.viewer import AttentionViewer
 from lectures_lib.tokenization import WordPiece
 

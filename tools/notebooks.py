@@ -1,10 +1,13 @@
 """Keeps each notebook and its text twin one thing: `NN_name.py` is what one edits, `NN_name.ipynb`
 the same, executed. (`NNb_name` stands between two chapters.)
 
-python tools/notebooks.py run [ONLY]   run every notebook (or those whose name starts with ONLY) and
-store the outputs python tools/notebooks.py prose [ONLY] the same where only words, captions or tags
-have changed: no cell is executed, the outputs stay python tools/notebooks.py check        say where
-a notebook and its twin differ; exit 1 if they do
+    python tools/notebooks.py run [ONLY]
+        run every notebook (or those whose name starts with ONLY) and store the outputs
+    python tools/notebooks.py prose [ONLY]
+        the same where only words, captions or tags have changed: no cell is executed, the outputs
+        stay
+    python tools/notebooks.py check
+        say where a notebook and its twin differ; exit 1 if they do
 """
 
 import os

@@ -96,7 +96,7 @@ class Parsed(NamedTuple):
 
 
 def governor_hits(
-    weights: Float[Tensor, "layers heads n n"], heads: Sequence[int]
+    weights: Float[Tensor, "layers heads n n"], governors: Sequence[int]
 ) -> tuple[Bool[Tensor, "layers heads words"], ...]:
     """Does a head find the governors of the words? In two directions, as in Clark et al. (section
     4.2).
@@ -107,33 +107,33 @@ def governor_hits(
 
     Args:
         weights: between words, with [CLS] and [SEP], as `word_level.word_attention` gives them.
-        heads: the governor of each word, counted from 1; 0: the root, which has none and is never
-            hit.
+        governors: of each word, counted from 1; 0: the root, which has none and is never hit. (A
+            treebank calls them heads.)
 
     Returns:
         The hits upwards, and the hits downwards.
 
     Raises:
-        ValueError: where heads and weights disagree in number, or a head is no word.
+        ValueError: where governors and weights disagree in number, or a governor is no word.
     """
     n = weights.shape[-1] - 2
-    check_heads(heads, n)
+    check_governors(governors, n)
     own = torch.eye(n, dtype=torch.bool)
     among_words = weights[..., 1:-1, 1:-1].masked_fill(own, -1.0)
-    gold = torch.tensor(heads) - 1
+    gold = torch.tensor(governors) - 1
     return among_words.argmax(dim=-1) == gold, among_words.argmax(dim=-2) == gold
 
 
 def parsed(
-    weights: Float[Tensor, "layers heads n n"], heads: Sequence[int], relations: Sequence[str]
+    weights: Float[Tensor, "layers heads n n"], governors: Sequence[int], relations: Sequence[str]
 ) -> Parsed:
     """The hits of all heads on one sentence. Raises ValueError as `governor_hits` does, or for
     relations that differ in number.
     """
-    if len(heads) != len(relations):
-        raise ValueError(f"{len(heads)} heads, but {len(relations)} relations")
-    offsets = [head - place if head else 0 for place, head in enumerate(heads, 1)]
-    return Parsed(list(relations), *governor_hits(weights, heads), offsets)
+    if len(governors) != len(relations):
+        raise ValueError(f"{len(governors)} governors, but {len(relations)} relations")
+    offsets = [governor - place if governor else 0 for place, governor in enumerate(governors, 1)]
+    return Parsed(list(relations), *governor_hits(weights, governors), offsets)
 
 
 class BestHead(NamedTuple):
@@ -226,21 +226,24 @@ def relation_words(sentences: Sequence[Parsed], relation: str) -> tuple[Tensor, 
     )
 
 
-def check_heads(heads: Sequence[int], n: int) -> None:
-    """Refuse heads that are not those of n words.
+def check_governors(governors: Sequence[int], n: int) -> None:
+    """Refuse governors that are not those of n words.
 
     Raises:
-        ValueError: the message gives both numbers, or the head that is no word.
+        ValueError: the message gives both numbers, or the governor that is no word.
     """
-    if len(heads) != n or n < 1:
+    if len(governors) != n or n < 1:
         raise ValueError(
-            f"one head for each word, and at least one word: got {len(heads)} heads for {n} words"
+            f"one governor for each word, and at least one word: got {len(governors)} governors "
+            f"for {n} words"
         )
     if wrong := [
-        (place, head) for place, head in enumerate(heads, 1) if not 0 <= head <= n or head == place
+        (place, governor)
+        for place, governor in enumerate(governors, 1)
+        if not 0 <= governor <= n or governor == place
     ]:
-        place, head = wrong[0]
+        place, governor = wrong[0]
         raise ValueError(
-            f"the head of word {place} is {head}; a head is another one of the words 1 … {n}, or 0 "
-            f"for the root"
+            f"the governor of word {place} is {governor}; it is another one of the words 1 … {n}, "
+            f"or 0 for the root"
         )

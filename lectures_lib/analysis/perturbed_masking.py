@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from lectures_lib.analysis.attention_statistics import check_heads
+from lectures_lib.analysis.attention_statistics import check_governors
 from lectures_lib.models.bert import Bert
 from lectures_lib.tasks.word_level import cut_words, hidden_states
 from lectures_lib.tokenization import WordPiece
@@ -145,22 +145,22 @@ def random_scores(n: int, generator: torch.Generator) -> Float[Tensor, "words wo
     return torch.rand(n, n, generator=generator)
 
 
-def gold_edges(heads: Sequence[int], kept: Sequence[int] | None = None) -> set[Edge]:
+def gold_edges(governors: Sequence[int], kept: Sequence[int] | None = None) -> set[Edge]:
     """The edges of a treebank's tree, without directions.
 
     Args:
-        heads: of each word, counted from 1; 0: the root.
+        governors: of each word, counted from 1; 0: the root.
         kept: the places of the words to keep, counted from 0 (see `not_punctuation`); they are
             numbered anew. None: all.
 
     Raises:
-        ValueError: for a head that is no word, or where a word is kept but its governor is not.
+        ValueError: for a governor that is no word, or where a word is kept but its governor is not.
     """
-    check_heads(heads, len(heads))
-    kept = range(len(heads)) if kept is None else kept
+    check_governors(governors, len(governors))
+    kept = range(len(governors)) if kept is None else kept
     new = {place: i for i, place in enumerate(kept)}
-    edges = {(place, heads[place] - 1) for place in kept if heads[place]}
-    if lost := sorted((place, head) for place, head in edges if head not in new):
+    edges = {(place, governors[place] - 1) for place in kept if governors[place]}
+    if lost := sorted((place, governor) for place, governor in edges if governor not in new):
         raise ValueError(
             f"word {lost[0][0] + 1} is kept, but its governor, word {lost[0][1] + 1}, is not"
         )

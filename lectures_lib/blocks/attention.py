@@ -17,12 +17,12 @@ from torch import Tensor, nn
 
 from lectures_lib.checks.attention import (
     check_attention,
-    check_cut,
     check_heads,
     check_lengths_fit,
     check_query_and_context,
     check_scores,
     check_some_positions,
+    check_split,
 )
 from lectures_lib.checks.door import at_the_door
 
@@ -104,7 +104,7 @@ def padding_mask(lengths: Int[Tensor, " batch"], n: int) -> Bool[Tensor, "batch 
     return (positions < lengths[:, None])[:, None, None, :]
 
 
-@at_the_door(check_cut)
+@at_the_door(check_split)
 def split_heads(
     x: Float[Tensor, "batch n width"], n_heads: int
 ) -> Float[Tensor, "batch n_heads n d_head"]:

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lectures_lib.checks.door import at_the_door
-from lectures_lib.checks.tokens import check_room
+from lectures_lib.checks.tokens import check_fits_positions
 
 # The paper's 10000: the slowest hand of the clock turns once in 2π · 10000 positions.
 BASE = 10_000.0
@@ -80,7 +80,7 @@ class SinusoidalPositions(nn.Module):
         table = sinusoidal_positions(max_len, d_model)
         self.register_buffer("positions", table, persistent=False)
 
-    @at_the_door(check_room)
+    @at_the_door(check_fits_positions)
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
         return x + self.positions[: x.shape[1]]
@@ -109,7 +109,7 @@ class LearnedPositions(nn.Module):
         self.positions = nn.Parameter(torch.empty(max_len, d_model))
         nn.init.normal_(self.positions, std=0.02)  # BERT's initialisation
 
-    @at_the_door(check_room)
+    @at_the_door(check_fits_positions)
     def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
         """x plus the position vectors 0 … n - 1."""
         return x + self.positions[: x.shape[1]]

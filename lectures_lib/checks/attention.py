@@ -133,7 +133,7 @@ def check_some_positions(n: int, device: torch.device | None = None) -> None:
         raise ValueError(f"a causal mask needs at least one position, got n = {n}")
 
 
-def check_cut(x: Tensor, n_heads: int) -> None:
+def check_split(x: Tensor, n_heads: int) -> None:
     """Refuse vectors that cannot be cut into this many heads."""
     if x.dim() != 3:
         hint = "; for a single sequence write x[None]" if x.dim() == 2 else ""

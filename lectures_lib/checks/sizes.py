@@ -65,16 +65,9 @@ def check_size(name: str, value: Any) -> None:
 
 
 def check_numbers(**numbers: float | int) -> None:
-    """Refuse numbers below 1, all of them named; a `clip` may be any number above 0."""
-    if wrong := {
-        name: number
-        for name, number in numbers.items()
-        if number < 1 and (name != "clip" or number <= 0)
-    }:
-        raise ValueError(
-            f"must be at least 1 (clip: above 0): "
-            f"{', '.join(f'{name} = {number}' for name, number in wrong.items())}"
-        )
+    """Refuse numbers below 1, all of them named."""
+    if wrong := [f"{name} = {number}" for name, number in numbers.items() if number < 1]:
+        raise ValueError(f"must be at least 1: {', '.join(wrong)}")
 
 
 def check_share(name: str, value: Any) -> None:

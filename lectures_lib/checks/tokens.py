@@ -173,7 +173,7 @@ def check_read_and_asked(
     check_asked(at, tokens)
 
 
-def check_room(layer: Any, x: Tensor) -> None:
+def check_fits_positions(layer: Any, x: Tensor) -> None:
     """Refuse vectors that this layer's `positions` do not fit, in width or in number."""
     if x.dim() != 3 or x.shape[2] != layer.positions.shape[1]:
         raise ValueError(

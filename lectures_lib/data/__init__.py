@@ -33,6 +33,7 @@ from lectures_lib.data.images import (
 )
 from lectures_lib.data.manual import python_manual
 from lectures_lib.data.numbers import number_alignment, number_tokens, number_words
+from lectures_lib.data.splits import SPLITS, check_split
 from lectures_lib.data.words import BOS, EOS, PAD, UNK, WordVocabulary
 
 __all__ = [
@@ -68,8 +69,6 @@ __all__ = [
     "sentences",
     "stack",
 ]
-
-SPLITS = ("train", "validation", "test")
 
 
 class Examples(list):
@@ -193,9 +192,8 @@ def load(task: str, split: str = "train", source: str = "offline", **options: An
       allenai/swag/regular.
     - "entities": "words" and "labels", "O", "B-…" or "I-…" for each word; leondz/wnut_17.
     - "questions": "question", "context" and "answers", each with "text" and "start", the index of
-      its first character in the context;
-      no answers: the context does not say; rajpurkar/squad/plain_text (always answered),
-          rajpurkar/squad_v2/squad_v2.
+      its first character in the context; no answers: the context does not say;
+      rajpurkar/squad/plain_text (always answered), rajpurkar/squad_v2/squad_v2.
     - "treebank": "words", "upos" (parts of speech), "heads" (the number of each word's head, from
       1; 0: the root) and "relations"; universal-dependencies/universal_dependencies/en_ewt.
     - "senses": "text", "word", "index", its first character in the text, and "sense", its meaning
@@ -224,8 +222,7 @@ def load(task: str, split: str = "train", source: str = "offline", **options: An
     """
     if task not in TASKS:
         raise ValueError(f"no task {task!r}; there is: {', '.join(TASKS)}")
-    if split not in SPLITS:
-        raise ValueError(f"no split {split!r}; there is: {', '.join(SPLITS)}")
+    check_split(split)
     found = TASKS[task]
     if source == "offline" and found.offline is not None:
         made = found.made or f"{found.offline.__name__}, made on this machine"

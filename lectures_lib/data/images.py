@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lectures_lib.data.splits import check_split
+
 N_TRAIN, N_VALIDATION = 1200, 200  # of the digits; the other 397 are the test split
 
 
@@ -28,8 +30,7 @@ def handwritten_digits(split: str = "train") -> list[dict[str, Any]]:
         ValueError: for a split that does not exist.
         ImportError: without scikit-learn.
     """
-    if split not in ("train", "validation", "test"):
-        raise ValueError(f"no split {split!r}; there is: train, validation, test")
+    check_split(split)
     try:
         from sklearn.datasets import load_digits
     except ModuleNotFoundError:

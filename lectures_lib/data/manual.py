@@ -8,10 +8,11 @@ from them and prints no counts.
 import ast
 import sysconfig
 import warnings
-import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from lectures_lib.data.splits import check_split, split_by_checksum
 
 # Not read: tests, what was installed beside the library, the manual's own source, and folders of
 # tables or of another grammar.
@@ -44,10 +45,9 @@ def python_manual(split: str = "train", *, docstrings: bool = True) -> list[str]
     Raises:
         ValueError: for a split that does not exist.
     """
-    if split not in ("train", "validation", "test"):
-        raise ValueError(f"no split {split!r}; there is: train, validation, test")
+    check_split(split)
     texts = _without_repetition(docstrings)
-    return [text for name, text in texts.items() if _split_of(name) == split]
+    return [text for name, text in texts.items() if split_by_checksum(name) == split]
 
 
 @cache
@@ -95,7 +95,3 @@ def _documented(
     for child in node.body:
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield from _documented(child)
-
-
-def _split_of(name: str) -> str:
-    return {0: "test", 1: "validation"}.get(zlib.crc32(name.encode()) % 10, "train")

@@ -8,9 +8,10 @@ fixed-size memory finds hard. `num2words` writes the words.
 
 import random
 import re
-import zlib
 from functools import cache
 from itertools import product
+
+from lectures_lib.data.splits import check_split, split_by_checksum
 
 # The German words that number words are built from, longest first, so that "hundert" is not read as
 # "h", "und", "ert".
@@ -54,8 +55,7 @@ def number_words(
         ValueError: for a split that does not exist, a length or size below 1, or a highest number
             out of range.
     """
-    if split not in ("train", "validation", "test"):
-        raise ValueError(f"no split {split!r}; there is: train, validation, test")
+    check_split(split)
     size = size if size is not None else (20_000 if split == "train" else 1_000)
     if not counts or min(counts) < 1 or size < 1 or not 9 <= highest <= 999_999:
         raise ValueError(
@@ -174,8 +174,7 @@ def _draw(
 
 
 def _split_of(numbers: tuple[int, ...]) -> str:
-    # Python's own hash() of strings differs from run to run; a checksum does not.
-    return {0: "test", 1: "validation"}.get(zlib.crc32(repr(numbers).encode()) % 10, "train")
+    return split_by_checksum(repr(numbers))
 
 
 @cache

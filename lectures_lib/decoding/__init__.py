@@ -19,7 +19,7 @@ from lectures_lib.decoding.protocol import Step, StepModel, StepState
 from lectures_lib.decoding.recurrent import RecurrentSteps
 from lectures_lib.decoding.sampling import (
     Decoded,
-    Look,
+    StepLook,
     decode_with,
     greedy,
     keep_top_k,
@@ -33,9 +33,9 @@ __all__ = [
     "Decoded",
     "KeyValueCache",
     "LanguageModelWithCache",
-    "Look",
     "RecurrentSteps",
     "Step",
+    "StepLook",
     "StepModel",
     "StepState",
     "TransformerWithCache",

@@ -16,7 +16,7 @@ from lectures_lib.decoding.stepwise import stepwise
 from lectures_lib.modes import evaluating
 
 
-class Look(NamedTuple):
+class StepLook(NamedTuple):
     """What could be seen at one step: the likeliest next tokens, best first, and where the model
     looked.
     """
@@ -34,7 +34,7 @@ class Decoded(NamedTuple):
     tokens: Int[Tensor, "batch n"]
     lengths: Int[Tensor, " batch"]  # tokens before the end token
     scores: Float[Tensor, " batch"]  # log probability of all tokens, the end token included
-    looks: list[Look]  # one a step, where asked for
+    looks: list[StepLook]  # one a step, where asked for
 
     def sentences(self) -> list[list[int]]:
         """The token ids of each sentence, without its end token."""
@@ -209,7 +209,7 @@ def decode_with(
             log_probs = log_probabilities(logits)
             if look:
                 likeliest = log_probs.topk(min(look, log_probs.shape[-1]))
-                looks.append(Look(likeliest.indices, likeliest.values.exp(), attention))
+                looks.append(StepLook(likeliest.indices, likeliest.values.exp(), attention))
             # What a finished sentence says is dropped: end token after end token, at no cost to its
             # score.
             chosen = choose(without(log_probs, never)).masked_fill(finished, end)

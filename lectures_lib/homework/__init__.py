@@ -22,6 +22,7 @@ The parts, from the ground up:
     inside/     what runs beside a student's code: values, calls, frames, the driver of the sandbox
     variants    the same questions with other constants, drawn from a seed
     compare     two values: what differs?
+    verdict     the judgement of an answer, in words
     diagnosis   what an answer did on every input: right, or which mistake is it?
     careless    answers that overlook one thing: which inputs do not show it?
     sealed      a question as data: what its bank gives on the public inputs, without the bank

@@ -1,9 +1,10 @@
 """`check`: a student's answer against its question, on the spot."""
 
-from lectures_lib.homework.diagnosis import Verdict, run
+from lectures_lib.homework.diagnosis import run
 from lectures_lib.homework.example import remember
 from lectures_lib.homework.questions import Question
 from lectures_lib.homework.sealed import public_key
+from lectures_lib.homework.verdict import Verdict
 
 BY_HAND = """
   To try it by hand: from lectures_lib.homework import example; bad = example("{}")"""

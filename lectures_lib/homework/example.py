@@ -9,7 +9,8 @@ import torch
 
 from lectures_lib.homework.compare.gradients import rows_unlike
 from lectures_lib.homework.compare.values import difference
-from lectures_lib.homework.diagnosis import AnswerKey, by_name, run
+from lectures_lib.homework.compare.words import by_name
+from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.inside.building import build
 from lectures_lib.homework.inside.looking import to_differentiate
 from lectures_lib.homework.inside.outcomes import Outcome

@@ -20,12 +20,13 @@ from torch import Tensor
 
 from lectures_lib.files import write_whole, written_whole
 from lectures_lib.homework import imports, release, sealed
-from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.values import Foreign, plain
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.set_up import install_and_tell
 from lectures_lib.homework.text_answers import Asked
+from lectures_lib.homework.verdict import Verdict
 
 BANKS = "lectures_lib.homework.banks"
 DATA = (".js", ".css", ".html", ".json", ".jsonl", ".md", ".safetensors")  # what modules read

@@ -157,7 +157,7 @@ def rename(
     return renamed
 
 
-def spelled_theirs(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> dict[str, Tensor]:
+def rename_back(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> dict[str, Tensor]:
     """The way back: tensors under our names, given the checkpoint's. Of several names for one of
     ours, the map's first is used.
 
@@ -185,9 +185,9 @@ def write_checkpoint(
     return folder
 
 
-def unfilled(make: Callable[[], nn.Module]) -> nn.Module:
-    """The model that `make` makes, without the time that drawing its first weights would take: they
-    are to be loaded into it.
+def without_init(make: Callable[[], nn.Module]) -> nn.Module:
+    """The model that `make` makes, without the time that drawing its first weights would take:
+    others are to be loaded into it.
 
     Its tensors hold whatever was in memory. A buffer that its state dict leaves out must be
     computed anew when the model moves from "meta", as in `SinusoidalPositions`.

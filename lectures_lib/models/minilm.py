@@ -28,7 +28,7 @@ D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
 PROJECTIONS = {"W_Q": "self.query", "W_K": "self.key", "W_V": "self.value", "W_O": "output.dense"}
 
 
-class Read(NamedTuple):
+class Reading(NamedTuple):
     """What MiniLM makes of one text."""
 
     tokens: list[str]
@@ -60,7 +60,9 @@ def load() -> dict[str, Tensor]:
 
 
 @torch.no_grad()
-def read(text: str, other: str | None = None, silenced: Collection[tuple[int, int]] = ()) -> Read:
+def read(
+    text: str, other: str | None = None, silenced: Collection[tuple[int, int]] = ()
+) -> Reading:
     """Run MiniLM on a text (or a pair of texts) and keep everything it computes on the way.
 
     Args:
@@ -102,7 +104,7 @@ def read(text: str, other: str | None = None, silenced: Collection[tuple[int, in
         x, layer_weights = _layer(state, i, attention, x)
         hidden.append(x)
         weights.append(layer_weights)
-    return Read(encoded.tokens, torch.cat(hidden), torch.cat(weights))
+    return Reading(encoded.tokens, torch.cat(hidden), torch.cat(weights))
 
 
 def attention_of(state: dict[str, Tensor], layer: int) -> MultiHeadAttention:

@@ -195,13 +195,15 @@ class Decoder(nn.Module):
         )
 
 
-def check_source(model: "Seq2Seq", source: Tensor, source_lengths: Tensor | None = None) -> None:
+def check_known_source(
+    model: "Seq2Seq", source: Tensor, source_lengths: Tensor | None = None
+) -> None:
     """Refuse sentences that this model cannot read."""
     check_tokens(source, model.config.source_vocab_size)
     check_lengths(source_lengths, source)
 
 
-def check_target(
+def check_known_target(
     model: "Seq2Seq", source: Tensor, target: Tensor, source_lengths: Tensor | None = None
 ) -> None:
     """Refuse translations that this model cannot learn."""
@@ -220,7 +222,7 @@ class Seq2Seq(nn.Module):
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
 
-    @at_the_door(check_source)
+    @at_the_door(check_known_source)
     def encode(
         self,
         source: Int[Tensor, "batch n_source"],
@@ -231,7 +233,7 @@ class Seq2Seq(nn.Module):
             source_lengths = torch.full((len(source),), source.shape[1], device=source.device)
         return self.encoder(source, source_lengths)
 
-    @at_the_door(check_target)
+    @at_the_door(check_known_target)
     def forward(
         self,
         source: Int[Tensor, "batch n_source"],

@@ -194,7 +194,7 @@ class ViT(nn.Module):
         """Write a checkpoint that Hugging Face's `ViTForImageClassification.from_pretrained`
         reads.
         """
-        state = hugging_face.spelled_theirs(to_convolution(self.state_dict(), self.config), KEY_MAP)
+        state = hugging_face.rename_back(to_convolution(self.state_dict(), self.config), KEY_MAP)
         return hugging_face.write_checkpoint(
             folder, hugging_face_config(self.config, self.names), state
         )

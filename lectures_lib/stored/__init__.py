@@ -24,7 +24,8 @@ from torch import Tensor, nn
 
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertForPreTraining, read_checkpoint, todays_name
+from lectures_lib.models.bert import Bert, BertForPreTraining
+from lectures_lib.models.bert.checkpoint import read_checkpoint, todays_name
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.models.vit import ViT, ViTConfig

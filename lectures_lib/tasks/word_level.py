@@ -21,7 +21,7 @@ from lectures_lib.models.bert import Bert
 from lectures_lib.tokenization import WordPiece
 
 # what a recorder calls the weights of BERT's heads
-HEADS = "encoder.blocks.*.self_attention.weights"
+WEIGHTS = "encoder.blocks.*.self_attention.weights"
 
 
 class Cut(NamedTuple):
@@ -107,9 +107,9 @@ def word_attention(
     for start in range(0, len(cuts), batch_size):
         batch = cuts[start : start + batch_size]
         tokens, lengths = _padded(batch, model)
-        with record(model, HEADS) as seen:
+        with record(model, WEIGHTS) as seen:
             model(tokens, lengths=lengths)
-        weights = torch.stack(seen.all(HEADS)).cpu()
+        weights = torch.stack(seen.all(WEIGHTS)).cpu()
         for row, cut in enumerate(batch):
             n = len(cut.ids)
             yield attention_between_words(weights[:, row, :, :n, :n], [[0], *cut.places, [n - 1]])

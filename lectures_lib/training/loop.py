@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.modes import evaluating
 from lectures_lib.training.run import Run, check_parts, one_number
-from lectures_lib.training.stream import Epochs, Named
+from lectures_lib.training.stream import Epochs, Placed
 
 
 def plain_step(
@@ -50,7 +50,7 @@ def plain_step(
 
 
 def training_step(
-    run: Run, loss: Callable[[nn.Module, Any], Tensor], micro_batches: list[Named], clip: float
+    run: Run, loss: Callable[[nn.Module, Any], Tensor], micro_batches: list[Placed], clip: float
 ) -> float:
     """One step of `fit`: forward, backward, clip, step. It returns the loss, the mean over all
     targets of the batches. On the right stands what a line comes to with one batch and one process.
@@ -62,7 +62,7 @@ def training_step(
         run: the model, its optimizer and schedule, and what notes the numbers.
         loss: as in `plain_step`.
         micro_batches: the batches whose gradients are added up, each with its place in the data
-            (`Named`), by which a message can name it.
+            (`Placed`), by which a message can name it.
         clip: the longest gradient allowed.
 
     Raises:
@@ -71,9 +71,9 @@ def training_step(
     run.model.train()
     run.optimizer.zero_grad()
     shares = []  # what each batch adds to the loss of the step
-    for named, weight in run.weighted(micro_batches):  # weight = 1
-        with run.exchange(last=named is micro_batches[-1]):  # nobody to exchange gradients with
-            batch = run.to_device(named.batch)
+    for placed, weight in run.weighted(micro_batches):  # weight = 1
+        with run.exchange(last=placed is micro_batches[-1]):  # nobody to exchange gradients with
+            batch = run.to_device(placed.batch)
             share = weight * one_number(loss(run.model, batch))  # batch_loss = loss(model, batch)
             run.accelerator.backward(share)  # batch_loss.backward()
         shares.append(share.item())
@@ -140,8 +140,9 @@ def fit(
         accumulate=accumulate,
         save_every=save_every,
         evaluate_every=evaluate_every,
-        clip=clip,
     )
+    if not clip > 0:
+        raise ValueError(f"the longest gradient allowed is above 0, got clip = {clip}")
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=…, the file to resume from")
     check_parts(model, batches, optimizer, scheduler, checkpoint)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from lectures_lib.modes import modes_of, set_modes
 from lectures_lib.training import checkpoints
-from lectures_lib.training.stream import Epochs, Named, Stream
+from lectures_lib.training.stream import Epochs, Placed, Stream
 
 
 class Run:
@@ -53,13 +53,13 @@ class Run:
         # The same model and optimizer, on their device and shared with the other processes.
         self.model, self.optimizer = self.accelerator.prepare(model, optimizer)
 
-    def weighted(self, micro_batches: list[Named]) -> list[tuple[Named, float]]:
+    def weighted(self, micro_batches: list[Placed]) -> list[tuple[Placed, float]]:
         """Each batch with its weight in the step's mean: as many targets as it has, of all. Several
         processes average their gradients, so the count of all is a mean over processes, too.
         """
-        n_targets = [getattr(named.batch, "n_targets", 1) for named in micro_batches]
+        n_targets = [getattr(placed.batch, "n_targets", 1) for placed in micro_batches]
         together = self.mean_over_processes(sum(n_targets)) or 1
-        return [(named, n / together) for named, n in zip(micro_batches, n_targets, strict=True)]
+        return [(placed, n / together) for placed, n in zip(micro_batches, n_targets, strict=True)]
 
     def exchange(self, last: bool) -> Any:
         """Processes average their gradients once a step, in the last of its backward passes; the
@@ -72,7 +72,7 @@ class Run:
         return float(self.accelerator.clip_grad_norm_(self.model.parameters(), longest))
 
     def check_and_note(
-        self, loss: float, norm: float, micro_batches: list[Named], shares: list[float]
+        self, loss: float, norm: float, micro_batches: list[Placed], shares: list[float]
     ) -> None:
         """Note the loss, the learning rate and the gradient's length; refuse a loss or a gradient
         that is NaN or infinite. In fp16 a gradient may overflow: accelerate then leaves the step
@@ -242,7 +242,7 @@ def what_broke(
     step: int,
     loss: float,
     norm: float,
-    micro_batches: list[Named],
+    micro_batches: list[Placed],
     shares: list[float],
     checkpoint: str | Path | None,
 ) -> str:
@@ -253,8 +253,8 @@ def what_broke(
         else f"the loss is {loss:.4g} but its gradient has length {norm}"
     )
     broken = [
-        named
-        for named, share in zip(micro_batches, shares, strict=True)
+        placed
+        for placed, share in zip(micro_batches, shares, strict=True)
         if not math.isfinite(share)
     ]
     if not math.isfinite(loss) and not broken:

@@ -24,8 +24,8 @@ class Epochs(Protocol):
         ...
 
 
-class Named(NamedTuple):
-    """A batch, and which one it is."""
+class Placed(NamedTuple):
+    """A batch, and its place in the data: the epoch, and its number there."""
 
     epoch: int
     index: int
@@ -49,12 +49,12 @@ class Stream:
         self.epoch, self.index = epoch, index
         self._rest = islice(makers(self.batches, epoch), index, None)
 
-    def next(self) -> Named:
+    def next(self) -> Placed:
         """This process's batch of one deal. Those of the others are not made, where the data can
         leave them out.
         """
         epoch, index, make = [self._draw() for _ in range(self.n_processes)][self.process]
-        return Named(epoch, index, make())
+        return Placed(epoch, index, make())
 
     def _draw(self) -> tuple[int, int, Callable[[], Any]]:
         for make in self._rest:

@@ -11,7 +11,8 @@ import jupytext
 from nbformat import NotebookNode
 
 from lectures_lib.homework import find, load, names
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (0, 1, 2, 17, 12345)

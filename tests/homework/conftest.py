@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading import grade_class, grade_one
 from lectures_lib.homework.grader.sandbox import bubblewrap, doors
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import notebook
 
 _why = {}

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import yaml
 
 from lectures_lib.homework import find
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.inside.outcomes import Outcome
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.bank import ROOT, answer_cells, key, questions
 from tests.homework.mutants import Mutant, mutants
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework.diagnosis import LOST, Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.reports import class_report
 from lectures_lib.homework.grader.reports.class_summary import STATES, distribution, summary
+from lectures_lib.homework.verdict import LOST, Verdict
 from tests.homework.toy import TOY
 from tests.homework.toy_results import Late, Page
 

@@ -2,6 +2,7 @@
 one file.
 """
 
+import ast
 import csv
 import json
 import shutil
@@ -16,7 +17,6 @@ from typer.testing import CliRunner
 import lectures_lib
 from lectures_lib.homework import __main__ as main
 from lectures_lib.homework.__main__ import app
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading import grade_class, grade_one
 from lectures_lib.homework.grader.grading.executors import Threads
 from lectures_lib.homework.grader.grading.records import Records, Result
@@ -26,6 +26,7 @@ from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Case, Homework
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import (
     DOUBLE,
     QUICK,
@@ -203,10 +204,29 @@ def test_a_changed_bank_or_limit_is_told_and_graded_anew(submissions, pretended,
             assert len(pretended.graded) - before == (4 if told else 0)
 
 
+def imported(path: Path) -> set[Path]:
+    """The modules of the homework from which this one imports."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    names = {
+        name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    }
+    root = Path(lectures_lib.__file__).parents[1]
+    paths = {root.joinpath(*name.split(".")).with_suffix(".py") for name in names}
+    return {path for path in paths if path.is_relative_to(grade_one.HOMEWORK) and path.exists()}
+
+
 def test_all_that_judges_is_in_the_fingerprint_and_is_there():
-    assert [
-        pattern for pattern in grade_one.JUDGES if not list(grade_one.HOMEWORK.glob(pattern))
-    ] == []
+    found = {pattern: set(grade_one.HOMEWORK.glob(pattern)) for pattern in grade_one.JUDGES}
+    assert [pattern for pattern, paths in found.items() if not paths] == []
+    behind, new = set(), {grade_one.HOMEWORK / "diagnosis.py"}
+    while new:
+        behind |= new
+        new = set().union(*map(imported, new)) - behind
+    assert len(behind) > 10
+    assert behind <= set().union(*found.values())
 
 
 @pytest.mark.parametrize(

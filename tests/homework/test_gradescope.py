@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from lectures_lib.homework import load
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.reports import gradescope
 from lectures_lib.homework.grader.reports.not_graded import not_graded
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import TOY, notebook
 from tests.homework.toy_results import Late, result
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import grade_one, hints
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.grading.explained import explained
@@ -16,6 +16,7 @@ from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, TOY, notebook
 
 TEMPLATE = (

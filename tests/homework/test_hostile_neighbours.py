@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework.diagnosis import LOST, Verdict
 from lectures_lib.homework.grader.grading import executors, grade_class, grade_one
 from lectures_lib.homework.grader.grading.executors import Threads
 from lectures_lib.homework.grader.sandbox import clock
@@ -19,6 +18,7 @@ from lectures_lib.homework.grader.sandbox.process import Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.verdict import LOST, Verdict
 from tests.homework.toy import TOY, double, graded, notebook, question
 
 BUSY = """

@@ -402,7 +402,16 @@ def test_hostile_search_of_objects_and_modules():
     _, execution = graded([SEARCH], *asked)
     outcomes = execution.run([AnswerKey(q, 1) for q in asked])
     seen = [outcomes[q.name][0].value for q in asked]
-    for word in ("questions", "diagnosis", "compare", "banks", "grader", "checking", "careless"):
+    for word in (
+        "questions",
+        "diagnosis",
+        "verdict",
+        "compare",
+        "banks",
+        "grader",
+        "checking",
+        "careless",
+    ):
         assert not [name for found in seen for name in found if f".{word}" in name], (word, seen)
 
 

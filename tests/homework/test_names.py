@@ -12,10 +12,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from lectures_lib.homework import check, find, load
-from lectures_lib.homework.diagnosis import EVERYWHERE, REMARK, Verdict
 from lectures_lib.homework.grader.grading import names as known_names
 from lectures_lib.homework.grader.grading import rules
 from lectures_lib.homework.questions import Case, Question, names
+from lectures_lib.homework.verdict import EVERYWHERE, REMARK, Verdict
 from tests.homework.bank import judged, key
 from tests.homework.toy import TOY, question
 from tests.homework.toy import judged as judged_toy

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from lectures_lib.files import write_whole
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Records, Result, file_stem
+from lectures_lib.homework.verdict import Verdict
 
 RESULT = Result(
     "anna \ud800 ‮",

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import file_stem
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import (
@@ -21,6 +20,7 @@ from lectures_lib.homework.grader.reports import (
 from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.page import days, marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import DOUBLE, TOY, judged
 from tests.homework.toy_results import RIGHT, WRONG, Late, Page, result
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 
 from lectures_lib.homework import load as load_homework
 from lectures_lib.homework import names
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.course_file import load
 from lectures_lib.homework.grader.grading.late import LatePolicy
 from lectures_lib.homework.grader.grading.moments import moment
@@ -24,6 +23,7 @@ from lectures_lib.homework.grader.reports import class_report, feedback, gradebo
 from lectures_lib.homework.grader.reports.class_summary import summary
 from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.moodle import table as moodle_import
+from lectures_lib.homework.verdict import Verdict
 from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
 

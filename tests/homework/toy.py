@@ -6,10 +6,11 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict, run
+from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.questions import Case, Homework, Misconception, Question
+from lectures_lib.homework.verdict import Verdict
 
 QUICK = Limits(cell=1.0, total=120.0)
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from html.parser import HTMLParser
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.verdict import Verdict
 
 RIGHT = Verdict("toy.Scale", True, "right")
 WRONG = Verdict(

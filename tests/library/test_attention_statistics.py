@@ -135,15 +135,15 @@ def test_the_best_head_of_many_is_tried_on_other_sentences():
 
 def test_bad_trees_and_weights_are_refused(shapes_unchecked):
     weights = heads(5)
-    with pytest.raises(ValueError, match="got 2 heads for 3 words"):
+    with pytest.raises(ValueError, match="got 2 governors for 3 words"):
         governor_hits(weights, [2, 0])
     with pytest.raises(
-        ValueError, match="the head of word 2 is 4; a head is another one of the words 1 … 3"
+        ValueError, match="the governor of word 2 is 4; it is another one of the words 1 … 3"
     ):
         governor_hits(weights, [2, 4, 0])
-    with pytest.raises(ValueError, match="the head of word 1 is 1"):
+    with pytest.raises(ValueError, match="the governor of word 1 is 1"):
         governor_hits(weights, [1, 0, 2])
-    with pytest.raises(ValueError, match="3 heads, but 2 relations"):
+    with pytest.raises(ValueError, match="3 governors, but 2 relations"):
         parsed(weights, [2, 0, 2], ["nsubj", "root"])
     with pytest.raises(ValueError, match="at least two words"):
         head_statistics([heads(3)])

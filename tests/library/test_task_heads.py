@@ -15,6 +15,7 @@ from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.tasks.task_heads import (
     UNLABELLED,
+    Head,
     MultipleChoice,
     SentenceClassifier,
     SentenceRegressor,
@@ -365,7 +366,8 @@ def test_spans_are_legal_and_the_best(seed, max_length, threshold):
             lambda: SentenceClassifier(Bert(CONFIG), 1),
             "at least 2 classes apart, got n_classes = 1",
         ),
-        (lambda: TokenTagger(Bert(CONFIG), 0), "got 0 numbers"),
+        (lambda: TokenTagger(Bert(CONFIG), 1), "at least 2 classes apart, got n_classes = 1"),
+        (lambda: Head(Bert(CONFIG), 0), "got 0 numbers"),
         (lambda: TokenTagger(Bert(CONFIG), 3, ["O"]), r"got 3 numbers, names \['O'\]"),
         (
             lambda: best_spans(SpanScores(*torch.zeros(2, 1, 4)), torch.tensor([[False] * 4])),

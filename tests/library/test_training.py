@@ -295,6 +295,7 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
         ({"steps": 0}, "steps = 0"),
         ({"accumulate": 0}, "accumulate = 0"),
         ({"clip": 0.0}, r"clip = 0\.0"),
+        ({"clip": math.nan}, "clip = nan"),
         ({"resume": True}, "resume=True needs checkpoint"),
         (
             {"batches": type("Empty", (), {"epoch": lambda self, number: []})()},

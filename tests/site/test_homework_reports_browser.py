@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from sitemap import ROOT
 
-from lectures_lib.homework.diagnosis import LOST, Verdict
 from lectures_lib.homework.grader.grading.own_code import Excerpt
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import class_report, feedback
 from lectures_lib.homework.questions import load
+from lectures_lib.homework.verdict import LOST, Verdict
 
 pytestmark = pytest.mark.browser
 HW = load("hw1")

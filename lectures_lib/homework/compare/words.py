@@ -1,5 +1,6 @@
-"""A value in a student's words, whole or in a few characters."""
+"""A value in a student's words, whole or in a few characters; an argument by its name."""
 
+import re
 from typing import Any
 
 from torch import Tensor
@@ -52,3 +53,25 @@ def listed(values: list | tuple) -> str:
     """A list or tuple with all that is in it."""
     inside = ", ".join(map(shown, values))
     return f"({inside})" if isinstance(values, tuple) else f"[{inside}]"
+
+
+def by_name(name: str, arguments: tuple[str, ...]) -> str:
+    """ "argument 2[0]" → "words[0]", if the second of these arguments is called so. What is no
+    argument, or has no name, stays as it is.
+    """
+    found = re.match(r"argument (\d+)", name)
+    if not found or int(found[1]) > len(arguments):
+        return name
+    return arguments[int(found[1]) - 1] + name[found.end() :]
+
+
+def keyed_by_name(gradients: Any, arguments: tuple[str, ...]) -> Any:
+    """The same gradients, an argument's under its name, unless a parameter is called so. What is no
+    dictionary stays as it is.
+    """
+    if not isinstance(gradients, dict):
+        return gradients
+    return {
+        name if (called := by_name(name, arguments)) in gradients else called: gradient
+        for name, gradient in gradients.items()
+    }

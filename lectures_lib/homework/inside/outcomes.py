@@ -45,7 +45,7 @@ class Outcome:
         value: what was returned, as plain values.
         raised: the exception, if there was one.
         changed: names of the inputs that the call changed in place.
-        lost: why there is neither value nor exception (see `lectures_lib.homework.diagnosis`); ""
+        lost: why there is neither value nor exception (see `lectures_lib.homework.verdict`); ""
             where there is.
     """
 

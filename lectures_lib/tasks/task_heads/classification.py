@@ -2,7 +2,6 @@
 2019, section 4.1).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch.nn.functional as F
@@ -10,28 +9,15 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lectures_lib.models.bert import Bert
-from lectures_lib.tasks.task_heads.head import Head, check_labels
+from lectures_lib.tasks.task_heads.head import Classifier, check_labels
 
 
-class SentenceClassifier(Head):
+class SentenceClassifier(Classifier):
     """One class for a sentence or a pair: a linear layer on the pooled vector (figure 4, a and b).
-
-    Args:
-        bert: the body.  n_classes: how many classes.  names: of the classes.  dropout: before the
-            linear layer; None: the body's.
+    The arguments are those of `Classifier`.
     """
 
     architecture = "BertForSequenceClassification"
-
-    def __init__(
-        self,
-        bert: Bert,
-        n_classes: int,
-        names: Sequence[str] | None = None,
-        dropout: float | None = None,
-    ):
-        check_classes(n_classes)
-        super().__init__(bert, n_classes, names, dropout)
 
     def forward(
         self,
@@ -58,15 +44,3 @@ class SentenceClassifier(Head):
                 "SentenceRegressor"
             )
         return super()._made(bert, n_out, facts)
-
-
-def check_classes(n_classes: int) -> None:
-    """Refuse a classifier with a single class: it would always be right.
-
-    Raises:
-        ValueError: the message gives their number.
-    """
-    if n_classes < 2:
-        raise ValueError(
-            f"a classifier tells at least 2 classes apart, got n_classes = {n_classes}"
-        )

@@ -12,14 +12,13 @@ from torch import Tensor, nn
 
 from lectures_lib.checks.tensors import check_whole_numbers
 from lectures_lib.models import hugging_face
-from lectures_lib.models.bert import (
+from lectures_lib.models.bert import Bert, initialise_as_bert
+from lectures_lib.models.bert.checkpoint import (
     BODY,
     HEADS,
     IGNORED,
     OTHER_HEADS,
-    Bert,
     hugging_face_config,
-    initialise_as_bert,
     read_checkpoint,
 )
 
@@ -117,7 +116,7 @@ class Head(nn.Module):
         if not cls.pools:
             d = config.d_model
             body = {"pooler.weight": torch.zeros(d, d), "pooler.bias": torch.zeros(d)} | body
-        model = hugging_face.unfilled(
+        model = hugging_face.without_init(
             lambda: cls._made(Bert(config), len(head["head.weight"]), facts)
         )
         hugging_face.load_into(
@@ -135,9 +134,9 @@ class Head(nn.Module):
             if self.pools or not key.startswith(POOLER)
         }
         state = {
-            f"bert.{key}": tensor for key, tensor in hugging_face.spelled_theirs(body, BODY).items()
+            f"bert.{key}": tensor for key, tensor in hugging_face.rename_back(body, BODY).items()
         }
-        state |= hugging_face.spelled_theirs(
+        state |= hugging_face.rename_back(
             {f"head.{key}": tensor for key, tensor in self.head.state_dict().items()}, self.keys
         )
         config = (
@@ -162,6 +161,31 @@ class Head(nn.Module):
             "id2label": {str(i): name for i, name in enumerate(names)},
             "label2id": {name: i for i, name in enumerate(names)},
         }
+
+
+class Classifier(Head):
+    """What the two heads share that choose among classes, for a sentence or for each token.
+
+    Args:
+        bert: the body.  n_classes: how many classes.  names: of the classes.  dropout: before the
+            linear layer; None: the body's.
+
+    Raises:
+        ValueError: for a single class, which would always be right.
+    """
+
+    def __init__(
+        self,
+        bert: Bert,
+        n_classes: int,
+        names: Sequence[str] | None = None,
+        dropout: float | None = None,
+    ):
+        if n_classes < 2:
+            raise ValueError(
+                f"a classifier tells at least 2 classes apart, got n_classes = {n_classes}"
+            )
+        super().__init__(bert, n_classes, names, dropout)
 
 
 def check_labels(

@@ -2,39 +2,23 @@
 2019, section 5.3).
 """
 
-from collections.abc import Sequence
-
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from lectures_lib.models.bert import Bert
-from lectures_lib.tasks.task_heads.head import Head, check_labels
+from lectures_lib.tasks.task_heads.head import Classifier, check_labels
 
 # the label of what has none: special tokens, padding, all pieces of a word but the first
 UNLABELLED = -100
 
 
-class TokenTagger(Head):
+class TokenTagger(Classifier):
     """One class for each token, such as B-person for the first piece of a name's first word (figure
-    4, d).
-
-    Args:
-        bert: the body.  n_classes: how many classes.  names: of the classes.  dropout: before the
-            linear layer; None: the body's.
+    4, d). The arguments are those of `Classifier`.
     """
 
     architecture = "BertForTokenClassification"
     pools = False
-
-    def __init__(
-        self,
-        bert: Bert,
-        n_classes: int,
-        names: Sequence[str] | None = None,
-        dropout: float | None = None,
-    ):
-        super().__init__(bert, n_classes, names, dropout)
 
     def forward(
         self,

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Lost
 from lectures_lib.homework.grader.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.outcomes import Outcome, Raised
+from lectures_lib.homework.verdict import Verdict
 
 # so often may the warm process be ended from outside (a machine out of memory) before the
 # submission is left for later
@@ -52,7 +53,7 @@ class Execution:
         cells: its code cells.
         limits: what it may use.
         failures: what stopped a cell, by its index: an exception, or why it was cut (a key of
-            `diagnosis.LOST`).
+            `verdict.LOST`).
         spent: seconds that it has taken, as far as they count (see `clock.Clock`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
         seen: the number of the cell whose check saw the answer that was judged wrong, by the

@@ -6,10 +6,11 @@ import types
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import hints
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.inside.outcomes import Raised
+from lectures_lib.homework.verdict import Verdict
 
 # Why a cell was cut.
 CUT = {

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import lectures_lib
 from lectures_lib.homework import text_answers
-from lectures_lib.homework.diagnosis import AnswerKey, Verdict
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import hints, unanswered
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.grading.explained import explained, why_it_stopped
@@ -28,6 +28,7 @@ from lectures_lib.homework.grader.submissions.mentions import mentions
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.variants import Draw
+from lectures_lib.homework.verdict import Verdict
 
 _one_at_a_time = threading.RLock()  # a key is made once, whichever thread asks first
 HOMEWORK = Path(lectures_lib.__file__).parent / "homework"
@@ -35,6 +36,7 @@ JUDGES = (
     "compare/*.py",
     "diagnosis.py",
     "questions.py",
+    "verdict.py",
     "inside/*.py",
     "grader/grading/execution.py",
     "grader/sandbox/clock.py",

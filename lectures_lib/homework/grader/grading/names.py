@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from lectures_lib.homework.diagnosis import EVERYWHERE
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.submissions.collect import Submission
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.variants import ANOTHER
+from lectures_lib.homework.verdict import EVERYWHERE
 
 
 def full_name(homework: Homework, name: str, by_hand: Iterable[str] = ()) -> str:

@@ -18,7 +18,7 @@ LONGEST_LINE = 300  # characters
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
 _NEW_LINE = re.compile("\r\n|\r|\n")  # what the parser counts lines by
-_LINE_TOLD = re.compile(r"in line (\d{1,6}), `([^`]+)`")  # so `diagnosis` and `explained` tell it
+_LINE_TOLD = re.compile(r"in line (\d{1,6}), `([^`]+)`")  # so `verdict` and `explained` tell it
 _Definition = tuple[int, ast.stmt]  # a cell's number, and the statement
 
 

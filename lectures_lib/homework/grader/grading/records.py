@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.own_code import Excerpt
+from lectures_lib.homework.verdict import Verdict
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS results (

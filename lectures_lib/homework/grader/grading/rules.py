@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.late import LatePolicy, after_lateness
 from lectures_lib.homework.grader.grading.moments import Moment, moment, told
 from lectures_lib.homework.grader.grading.names import called, full_name, names_of, short_name
@@ -30,6 +29,7 @@ from lectures_lib.homework.grader.marking.marks import Agreement, Marks
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.text_answers import Asked
 from lectures_lib.homework.variants import Draw
+from lectures_lib.homework.verdict import Verdict
 
 _GROUPS = (
     "points",

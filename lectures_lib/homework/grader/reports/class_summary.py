@@ -5,7 +5,6 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import Score
@@ -13,6 +12,7 @@ from lectures_lib.homework.grader.marking.marks import Agreement
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.verdict import Verdict
 
 BINS = 12  # bars in the distribution of totals, at most, besides the one for full marks
 STATES = ("right", "mistake", "wrong", "open", "cut")

@@ -7,7 +7,6 @@ from pathlib import Path
 from markupsafe import Markup
 
 from lectures_lib.files import write_whole
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.own_code import Excerpt
 from lectures_lib.homework.grader.grading.records import Result, file_stem
 from lectures_lib.homework.grader.grading.rules import Rules
@@ -15,6 +14,7 @@ from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.grader.reports.page import marked, rendered
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.verdict import Verdict
 
 _STATUS = {"right": "✓ Right", "open": "○ No answer", "wrong": "✗ Not right yet"}
 _LOOK = {"right": "right", "open": "open"}  # all else looks wrong

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import Score
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet
 from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.verdict import Verdict
 
 _EMPTY = ("empty", "missing")
 

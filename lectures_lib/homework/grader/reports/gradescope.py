@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import lectures_lib
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports import told
 from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.verdict import Verdict
 
 PACKAGE = Path(lectures_lib.__file__).parent
 # what installing the package takes, besides the package

@@ -11,11 +11,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, metadata
 from importlib.resources import files
 
-from lectures_lib.homework.diagnosis import Verdict
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports.spreadsheet import number
 from lectures_lib.homework.questions import Homework, Question
+from lectures_lib.homework.verdict import Verdict
 
 UNANSWERED = ("unfinished", "missing", "unread")
 CUT = ("time", "memory", "ended", "garbled", "unreached")

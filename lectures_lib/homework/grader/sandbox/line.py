@@ -22,7 +22,7 @@ REPORTED_LOST = ("", "time", "missing", "uncallable", "garbled")
 
 class Lost(Exception):
     """The process is gone: it was killed, or it ended. `kind` says why, in the words of
-    `diagnosis.LOST`.
+    `verdict.LOST`.
     """
 
     def __init__(self, kind: str):
