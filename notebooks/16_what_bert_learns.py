@@ -1155,8 +1155,8 @@ assert (in_library.B.weight - B.weight).abs().max() < 0.02
 # tree is the one that links all words by the shortest distances.
 
 # %% [markdown]
-# **Predict.** Chained neighbours have a UUAS of 0.53, the trees from `[MASK]` had 0.37. Where are the probe's trees on
-# the test sentences, from MiniLM's state 2: near 0.4, near 0.5, or near 0.7? And from the embeddings, and from the
+# **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the probe's trees on the
+# test sentences, from MiniLM's state 2: near 0.4, near 0.5, or near 0.7? And from the embeddings, and from the
 # untrained BERT?
 #
 # <details><summary>Answer</summary>
