@@ -550,7 +550,7 @@ for good, bad in YOURS:
 
 # %% [markdown]
 # A positive number is a pair passed: the right sentence leads by so much. The folded cell makes 178 pairs of nine sorts,
-# most of them about ten nouns such as *song* and *officer*. One of each sort:
+# most of them about ten nouns such as *song* and *officer*. One of each sort, right/wrong:
 
 # %% tags=["hide-input"]
 TEN = ["song", "album", "film", "book", "ship", "town", "game"]
@@ -607,7 +607,9 @@ pairs_of["himself, herself"] = [
     if bad != good
 ]
 for sort, pairs in pairs_of.items():
-    print(f"{sort:17}{len(pairs):3}  {pairs[0][0]}  {pairs[0][1]}")
+    places = zip(*(text.split() for text in pairs[0]), strict=True)
+    example = " ".join(good if good == bad else f"{good}/{bad}" for good, bad in places)
+    print(f"{sort:17}{len(pairs):3}  {example}")
 
 # %% [markdown]
 # **Predict.** In which of the nine sorts does the model fail? And in one of them it is right in exactly half of the
