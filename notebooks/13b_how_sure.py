@@ -49,11 +49,11 @@ plt.show()
 #
 # - say how far an accuracy would have moved with another test set of the same size;
 # - read a row of seeds, and say what three of them can show;
-# - compare two systems on the same examples in four lines, and say when that sees more than the totals do;
+# - compare two systems on the same examples with ten lines of your own, and say when these lie;
 # - recognise a number that is the best of many, and one that was never compared with a simple rule;
 # - write the sentence that a table allows.
 #
-# **Time** about 45 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
+# **Time** about 55 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
 # MiniLM turns a sentence into a vector.
 
 # %% tags=["hide-input"]
@@ -170,11 +170,11 @@ for task, (values, n) in SEEDS.items():
 # So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on other
 # sentences?* The standard error does. A careful table has both.
 #
-# **Never report the best seed.** [Chapter 14b](14b_words_and_spans.ipynb) lets a model answer 38 questions about texts, and measures it by F1,
-# another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->
-# on average, from 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small:
-# questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and you will
-# probably get less. And the best grows with the number of tries. The best of five is on average 1.2 standard
+# **Never report the best seed.** [Chapter 14b](14b_words_and_spans.ipynb) lets a model answer 38 questions about texts,
+# and measures it by F1, another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small:
+# questions/test/f1/mean .2f --> on average, from 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!--
+# fine_tuning_small: questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and
+# you will probably get less. And the best grows with the number of tries. The best of five is on average 1.2 standard
 # deviations above the mean, the best of ten 1.5.
 #
 # What can three seeds show? They give a mean, and hardly a spread: in 95 cases of 100 the standard deviation of three
@@ -182,8 +182,8 @@ for task, (values, n) in SEEDS.items():
 # *all* above three of another?
 
 # %% [markdown]
-# **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one of
-# them above all three of the other: once in 10, once in 20 or once in 64 times?
+# **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one
+# of them above all three of the other: once in 10, once in 20 or once in 64 times?
 #
 # <details><summary>Answer</summary>
 #
@@ -227,10 +227,11 @@ inputs = {
     "words": (bag.fit_transform(learn), bag.transform(asked)),
     "MiniLM": (bert.embed(learn).numpy(), bert.embed(asked).numpy()),
 }
-right = {}
+right, sure = {}, {}  # of each sentence: whether it is right; what the right label got
 for name, (known, new) in inputs.items():
     model = LogisticRegression(C=10, max_iter=1000).fit(known, labels)
     right[name] = model.predict(new) == truth
+    sure[name] = model.predict_proba(new)[np.arange(len(truth)), truth]
     print(f"{name:6} {right[name].sum()} of {len(truth)} right")
 only_bert = int((right["MiniLM"] & ~right["words"]).sum())
 only_words = int((right["words"] & ~right["MiniLM"]).sum())
@@ -297,8 +298,8 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 # less than twice that: no difference to be seen.
 
 # %% [markdown]
-# **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13 and 5, in
-# pair C 18 and 10. Which of the three differences would coins make less than once in twenty times?
+# **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13
+# and 5, in pair C 18 and 10. Which of the three differences would coins make less than once in twenty times?
 #
 # <details><summary>Answer</summary>
 #
@@ -326,12 +327,155 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (That is what the last
 # column of the output has. The bootstrap finds the same without a formula.)
 #
-# So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this
-# book, whose sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of
-# 46 questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B.)
+# So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this book, whose
+# sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of 46
+# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B.)
 #
 # And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
 # equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
+#
+# ## A recipe for your own two systems
+#
+# Keep what each system scored on each example, in the same order: 1 or 0 for right or wrong, or any number of which
+# you report the mean. The rest is one function. Write it before you read ours: what should it print, so that one can
+# write an honest sentence from it?
+
+
+# %%
+def compare(first, second):
+    """What two systems' scores on the same examples say about the two."""
+    first, second = (np.asarray(scores, dtype=float) for scores in (first, second))
+    assert first.shape == second.shape, "the same examples, in the same order"
+    won, lost = int((first > second).sum()), int((first < second).sum())
+    low, high = bootstrap_difference(first, second)
+    print(f"{len(first)} examples, means {first.mean():.3f} and {second.mean():.3f}")
+    print(f"first ahead on {won}, second on {lost}: p = {sign_test(won, lost):.2g}")
+    print(f"difference {(first - second).mean():+.3f}, {low:+.3f} to {high:+.3f}")
+
+
+# %% [markdown]
+# The example from above; and the same two again, each scored by the probability that it gave to the right label. That
+# score also sees whether a system was sure.
+
+# %% tags=["nbval-ignore-output"]
+compare(right["MiniLM"], right["words"])
+print()
+compare(sure["MiniLM"], sure["words"])
+
+# %% tags=["remove-cell"]
+assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
+
+# %% [markdown]
+# On numbers the two tools ask two questions. The sign test counts who is ahead *how often*, be it by a hair; the
+# bootstrap asks *by how much* on average. A system may well be ahead on most examples by little and lose on average.
+#
+# ### When it lies
+#
+# Three cases in which the ten lines print a verdict that does not hold.
+
+# %% [markdown]
+# **Predict.** Two programs differ on four sentences of 80, and the first is right on all four. Does the bootstrap's
+# interval leave 0 out? And does the sign test fall below 0.05?
+#
+# <details><summary>Answer</summary>
+#
+# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. The tempting
+# answer is that both say the same. But the bootstrap knows only these 80 sentences. The second program never won one of
+# them, so it wins none in any test set that is drawn from them, and it takes bad luck (once in 60 draws) that none of
+# the four is drawn. That a fifth might have gone the other way, it cannot know.
+#
+# </details>
+
+# %%
+for won in (3, 4, 5, 6):
+    gains = np.repeat([1, 0], [won, 80 - won])
+    low, high = bootstrap_difference(gains, np.zeros(80))
+    print(f"{won} : 0, p = {sign_test(won, 0):.3f}, bootstrap {low:.3f} to {high:.3f}")
+
+# %% [markdown]
+# **Few disagreements.** With fewer than six, $p$ *cannot* fall below 0.05, whatever the programs are, and with so few
+# the bootstrap is too sure. Then give the counts, and no verdict.
+#
+# **Examples in bunches.** Ten questions about one text share their luck: whichever system understands the text is ahead
+# on most of them. Suppose two equally good systems. Each of 20 texts suits one of the two, by the toss of a coin, and
+# that one wins nine in ten of the questions on which they differ.
+
+# %% [markdown]
+# **Predict.** There are ten questions to each text, and on three in ten the systems differ. A fair test would call one
+# of the two equals better ("p < 0.05") once in 20 times. How often does the sign test over the 200 questions: once in
+# 20, once in 10, or more often?
+#
+# <details><summary>Answer</summary>
+#
+# More often, about once in five times. "Two hundred examples" sounds like much, and 60 disagreements too; but what was
+# tossed are 20 coins, one for each text. If each *text* is one example, scored by its mean, the test is as careful as
+# it claims to be.
+#
+# </details>
+
+
+# %% tags=["atol=0.03"]
+def equals(rng, texts=20, questions=10, sharing=True):
+    """Who wins each question, 1, -1 or 0 for nobody, if neither system is better."""
+    shape = (texts, questions)
+    each = (texts, 1) if sharing else shape
+    suits = rng.choice([1, -1], each)  # the first system, the second
+    wins = np.where(rng.random(shape) < 0.9, suits, -suits)
+    return wins * (rng.random(shape) < 0.3)  # on the others they agree
+
+
+def p_value(gains):
+    return sign_test(int((gains > 0).sum()), int((gains < 0).sum()))
+
+
+rng = np.random.default_rng(6)
+alone = [equals(rng, sharing=False) for _ in range(2000)]
+shared = [equals(rng) for _ in range(2000)]
+for name, drawn in {
+    "questions that share nothing": alone,
+    "ten share a text": shared,
+    "the same, text by text": [gains.mean(axis=1) for gains in shared],
+}.items():
+    alarms = np.mean([p_value(gains) < 0.05 for gains in drawn])
+    print(f"{name:28} p < 0.05 in {alarms:.2f} of the cases")
+
+# %% tags=["remove-cell"]
+assert np.mean([p_value(gains) < 0.05 for gains in shared]) > 0.15
+assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
+
+# %% [markdown]
+# (Counts are whole, so that a sign test usually stays somewhat below its one in 20.) So ask what was drawn
+# independently: texts, speakers, sentences; and give `compare` one number for each of *those*. For words in a sentence
+# it is the sentence's mean.
+#
+# **One training each.** `compare` is about two *models*. Trained again, the same recipe gives another model, and no
+# number of examples tells that it would. Take two recipes that are equally good, whose seeds scatter by 0.011, as "our
+# sentiment" did above.
+
+# %% [markdown]
+# **Predict.** Each is trained once, and the two models differ on about one example in seven. How often is $p < 0.05$ on
+# 80 examples, on 872 and on 5,000? Does it become rarer with more examples, stay, or become more frequent?
+#
+# <details><summary>Answer</summary>
+#
+# More frequent: seldom on 80, in about half of the cases on 5,000. It is tempting to think that a larger test set
+# protects from all luck. It finds smaller differences, and two *models* do differ; only their recipes do not. The
+# remedy is several seeds of each.
+#
+# </details>
+
+# %% tags=["atol=0.04"]
+rng = np.random.default_rng(7)
+for n in (80, 872, 5000):
+    alarms = 0
+    for ahead in rng.normal(0, 0.011 * 2**0.5, 400):  # of two trained models
+        counts = rng.multinomial(n, [0.07 + ahead / 2, 0.07 - ahead / 2, 0.86])
+        alarms += sign_test(int(counts[0]), int(counts[1])) < 0.05
+    print(f"{n:5} examples: p < 0.05 in {alarms / 400:.2f} of the cases")
+
+# %% [markdown]
+# With several seeds of both, score each example by its mean over the seeds before `compare`: then a lucky seed weighs
+# less. (It still says nothing about other recipes, or other data to learn from.)
 #
 # ## Looking twice
 #
@@ -339,8 +483,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # same 100 words, and a coin would be right on half of them. Suppose that *no* head knows anything.
 
 # %% [markdown]
-# **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how many of
-# 100 other words?
+# **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how
+# many of 100 other words?
 #
 # <details><summary>Answer</summary>
 #
@@ -449,8 +593,8 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 
 # %% [markdown]
 # **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a
-# third of the questions are disagreements (in chapter 17, in one edition, 18 of 46). How many questions must be asked until
-# `sign_test` falls below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
+# third of the questions are disagreements (in chapter 17, in one edition, 18 of 46). How many questions must be asked
+# until `sign_test` falls below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -506,7 +650,8 @@ print(f"between {low:.2f} and {high:.2f}")
 # 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on 872.
 # 2. Seeds show how the training scatters, not how the test set does; print all of them, never the best.
 # 3. Two systems on the same examples: count the disagreements, and compare them with coins; the bootstrap says how
-#    large the difference may be.
+#    large the difference may be. Both lie where disagreements are few, where examples come in bunches, and about
+#    recipes of which one model each was trained.
 # 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with equal
 #    budgets.
 # 5. Beside every number: the blind rule that knows nothing.
@@ -526,4 +671,6 @@ print(f"between {low:.2f} and {high:.2f}")
 #   LSTM-networks for sequence tagging.* EMNLP. Seeds.
 # - Jesse Dodge et al. (2019). *Show your work: improved reporting of experimental results.* EMNLP. The best of *k*
 #   tries, as a function of *k*.
+# - Taylor Berg-Kirkpatrick, David Burkett and Dan Klein (2012). *An empirical investigation of statistical significance
+#   in NLP.* EMNLP. The bootstrap for two systems.
 # - Dallas Card et al. (2020). *With little power comes great responsibility.* EMNLP. How many examples a comparison needs.
