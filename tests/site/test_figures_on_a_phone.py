@@ -159,7 +159,7 @@ def test_what_scrolls_says_so_to_eyes_keyboards_and_screen_readers(live, path):
 
 
 def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls(live):
-    page = live(width=390, path="notebooks/13_pretraining.html")
+    page = live(width=390, path="notebooks/14_fine_tuning.html")
     table = page.get_by_role("group", name="Table: ").last
     table.focus()
     page.keyboard.press("ArrowRight")
