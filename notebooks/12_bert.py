@@ -410,7 +410,7 @@ for name, c in configs.items():
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three bars, each 100 percent, cut into tokens, other embeddings, blocks and pooler. Base: 21 percent tokens, 78 blocks. Large: 9 percent tokens, 90 blocks. MiniLM: 52 percent tokens, 47 blocks. The pooler is below one percent."}, "figure": {"caption": "Where the parameters are. The smaller the model, the more of it is vocabulary."}}
 colours = [plots.BLUE, plots.GREY, plots.ORANGE, plots.RED]
-figure, ax = plt.subplots(figsize=(6.4, 2.3))
+figure, ax = plt.subplots(figsize=(5.7, 2.3))
 for name, parts in counts.items():
     start, total = 0.0, parts["total"]
     for (part, parameters), colour in zip(parts.items(), colours, strict=False):

@@ -249,7 +249,7 @@ for (n, explicit), of in needed.items():
     assert of == cost.training_bytes(BertConfig.BASE, n, 32, explicit)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four stacked bars of gigabytes for BERT base with 32 inputs. Weights, gradients and moments take 1.8 in all of them. What is kept of linear layers takes 2.4 at 128 tokens and 9.7 at 512. The weights of attention take 0.3 at 128 tokens and 4.8 at 512 when computed by the formula, nothing visible with the fused kernel."}, "figure": {"caption": "Memory of a training step of BERT base with 32 inputs, in float32, counted. The part that grows with n\u00b2 is what the fused kernel saves."}}
-figure, ax = plt.subplots(figsize=(7, 2.8))
+figure, ax = plt.subplots(figsize=(5.7, 2.9))
 colours = [plots.BLUE, plots.GREEN, plots.PURPLE, plots.GREY, plots.ORANGE]
 for y, of in enumerate(needed.values()):
     left = 0.0
@@ -260,7 +260,7 @@ for y, of in enumerate(needed.values()):
 names = [f"{n} tokens, {'formula' if explicit else 'fused'}" for n, explicit in cases]
 ax.set(yticks=range(4), yticklabels=names, xlabel="gigabytes")
 ax.invert_yaxis()
-figure.legend(ncols=5, loc="outside lower center", fontsize=9)
+figure.legend(ncols=3, loc="outside lower center", fontsize=9)
 plt.show()
 
 # %% [markdown]

@@ -6,6 +6,7 @@ import html
 from pathlib import Path
 
 import page_scripts
+import quizzes
 import social_cards
 from being_found import chapter_lines
 from docutils import nodes
@@ -75,13 +76,21 @@ def visit_cards(translator, node: card_of) -> None:
         name = page.rsplit("/", 1)[-1]
         width, height = thumbnail(app, page)
         items.append(
-            f'<li><a href="{up}{page}.html"><span class="card-picture"><img class="dark-light" '
+            f'<li><a href="{up}{page}.html"{asked(name)}><span class="card-picture"><img class="dark-light" '
             f'src="{up}{THUMBNAILS}/{name}.png" alt="" loading="lazy" width="{width}" '
             f'height="{height}"></span><span class="card-title">{html.escape(title)}</span> '
             f'<span class="card-able">{html.escape(chapter_lines()[page]["able"])}</span></a></li>'
         )
     translator.body.append(f"{CARDS}{''.join(items)}</ul>\n")
     raise nodes.SkipNode
+
+
+def asked(name: str) -> str:
+    """How many questions a chapter ends with, for the script that counts the answers to them."""
+    chapter = name.split("_")[0]
+    if chapter not in quizzes.there():
+        return ""
+    return f' data-questions="{len(quizzes.load(chapter))}"'
 
 
 def thumbnail(app: Sphinx, page: str) -> tuple[int, int]:

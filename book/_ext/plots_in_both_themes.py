@@ -5,8 +5,9 @@ dark (`lectures_lib.show.plots.in_the_dark`), and the style sheet shows one of t
 that are fetched when they come near the screen, so that the picture which is not shown costs
 nothing. Their letters stay letters, in the page's own font.
 
-A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page it
-scrolls sideways in a box of its own. The exponents of a logarithmic axis, which matplotlib sets in
+A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page its
+panels stand below each other (`stacked_plots`), and one that has no panels scrolls sideways in a box
+of its own. The exponents of a logarithmic axis, which matplotlib sets in
 70 % of its size, are drawn so large that they have as many there.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from stacked_plots import side_by_side, stacked
 
 from lectures_lib.show.plots import (
     BLUE,
@@ -47,6 +49,7 @@ LABEL = re.compile(
     r"translate\(([-\d.]+) ([-\d.]+)\)(\"[^>]*>\s*<text>\s*)(<tspan.*?)(\s*</text>)", re.DOTALL
 )
 GLYPH = re.compile(r'(<tspan x=")([-\d.]+)(" y="[-\d.]+"[^>]*?font-size: )([\d.]+)(px.*?</tspan>)')
+SIDES = re.compile(r"\b(left|right)[,:]", re.IGNORECASE)
 IMAGE = re.compile(r'(<image\b[^>]*? style=")')
 JOINT = re.compile(r"stroke: #ffffff; stroke-width: 1\.2\b", re.IGNORECASE)
 DIMMED = 0.85  # of the light of a picture or heat map in the dark: the darker is still the more
@@ -138,9 +141,14 @@ def least_width(svg: str) -> int:
     return math.ceil(READABLE * float(VIEW.search(svg)[1]) / smallest) if smallest else 0
 
 
-def scrolling(picture: str, svg: str, tag: str = "span") -> str:
+def scrolling(picture: str, svg: str, tag: str = "span", kind: str = "plot-scroll") -> str:
     """The box in which a figure scrolls where the page is narrower than it may become."""
-    return f'<{tag} class="plot-scroll" style="--least: {least_width(svg)}px">{picture}</{tag}>'
+    return f'<{tag} class="{kind}" style="--least: {least_width(svg)}px">{picture}</{tag}>'
+
+
+def narrow(svg: str) -> str | None:
+    """The figure's layout for a telephone, if it needs and has one."""
+    return stacked(svg, least_width, PHONE) if least_width(svg) > PHONE else None
 
 
 def dark_name(name: str) -> str:
@@ -148,29 +156,64 @@ def dark_name(name: str) -> str:
     return f"{Path(name).stem}.dark.svg"
 
 
+def narrow_name(name: str) -> str:
+    """The file of the figure's narrow layout."""
+    return f"{Path(name).stem}.narrow.svg"
+
+
 def tags(node: nodes.image, source: Path, address: str) -> str:
-    """The two images. A screen reader comes across one of them: the other is not displayed."""
+    """The images: one for each theme, or one for each theme and layout. A screen reader comes across
+    one of them: the others are not displayed.
+    """
     svg = source.read_text(encoding="utf-8")
-    width, height = (round(SCALE * float(points)) for points in POINTS.search(svg).groups())
     folder, _, name = address.rpartition("/")
     alt = html.escape(node.get("alt", ""))
-    images = "".join(
-        f'<img class="plot plot-{theme} dark-light" alt="{alt}" src="{folder}/{file}" width="{width}" '
-        f'height="{height}" loading="lazy"/>'
+    images = both(svg, f"{folder}/{name}", alt)
+    small = narrow(svg)
+    if small is None:
+        return scrolling(images, svg)
+    images += both(small, f"{folder}/{narrow_name(name)}", alt, "plot plot-narrow")
+    return scrolling(images + moved(node, svg), svg, kind="plot-scroll plot-layouts")
+
+
+def moved(node: nodes.image, svg: str) -> str:
+    """A line below the narrow layout where the figure's words speak of left and right."""
+    captions = node.parent.findall(nodes.caption) if node.parent else []
+    if not SIDES.search(" ".join([node.get("alt", ""), *(one.astext() for one in captions)])):
+        return ""
+    said = "left is above, right is below" if side_by_side(svg) == 2 else "read line by line"
+    return f'<span class="plot-moved">Drawn for a narrow page: {said}.</span>'
+
+
+def both(svg: str, address: str, alt: str, kind: str = "plot") -> str:
+    """A layout's two images. A narrow one has a narrowest width of its own."""
+    style = f' style="--least: {least_width(svg)}px"' if "plot-narrow" in kind else ""
+    width, height = (round(SCALE * float(points)) for points in POINTS.search(svg).groups())
+    folder, _, name = address.rpartition("/")
+    return "".join(
+        f'<img class="{kind} plot-{theme} dark-light" alt="{alt}" src="{folder}/{file}" '
+        f'width="{width}" height="{height}"{style} loading="lazy"/>'
         for theme, file in (("light", name), ("dark", dark_name(name)))
     )
-    return scrolling(images, svg)
 
 
 def write_both(app: Sphinx, exception: Exception | None) -> None:
-    """Once the images have been copied: each figure's two files."""
+    """Once the images have been copied: each figure's files."""
     if exception is not None or app.builder.format != "html":
         return
-    for path in Path(app.outdir, "_images").glob("*.svg"):
+    for path in list(Path(app.outdir, "_images").glob("*.svg")):
         if is_plot(path):
             svg = path.read_text(encoding="utf-8")
-            path.with_name(dark_name(path.name)).write_text(dark(svg), encoding="utf-8")
-            path.write_text(light(svg), encoding="utf-8")
+            small = narrow(svg)
+            if small is not None:
+                write_themes(path.with_name(narrow_name(path.name)), small)
+            write_themes(path, svg)
+
+
+def write_themes(path: Path, svg: str) -> None:
+    """A layout's two files."""
+    path.with_name(dark_name(path.name)).write_text(dark(svg), encoding="utf-8")
+    path.write_text(light(svg), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:

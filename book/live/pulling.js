@@ -68,6 +68,10 @@ export class Pulling extends Figure {
     this.anew = make("button", { type: "button" }, "New places");
     this.walk = new Walk(() => this.paint(), 120);
     this.svg = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, class: "lv-plane lv-circle", role: "img" });
+    // Around each point there is room for a finger. It stays in the page as long as the finger does; what is seen is drawn anew.
+    this.grips = [...options.pairs, ...options.pairs].map(() => draw("circle", { r: 30, class: "lv-grip" }));
+    this.drawn = draw("g", {});
+    this.svg.append(this.drawn, ...this.grips);
     this.told = make("table", { class: "lv-counts lv-told" });
     this.table = make("table", { class: "lv-cosines lv-few", "aria-label": "Cosine of each u with each v" });
     this.list = make("ol", { class: "lv-pairs" }, ...options.pairs.map(([one, other], i) => make("li", {}, make("b", {}, `u${i + 1} `), one, make("b", {}, ` v${i + 1} `), other)));
@@ -80,6 +84,10 @@ export class Pulling extends Figure {
     this.anew.addEventListener("click", () => this.begin(this.somewhere(), 0));
     this.svg.addEventListener("pointerdown", (event) => this.grab(event));
     this.svg.addEventListener("pointermove", (event) => { if (this.svg.hasPointerCapture(event.pointerId)) this.place(this.moved.select.value, this.under(event)); });
+    // A finger that holds a point does not scroll the page; pan-y alone would take an upright movement away.
+    this.held = false;
+    this.svg.addEventListener("lostpointercapture", () => { this.held = false; });
+    this.svg.addEventListener("touchstart", (event) => { if (this.held) event.preventDefault(); }, { passive: false });
     const places = ([u, v]) => ({ u: u.map((degrees) => degrees * DEGREE), v: v.map((degrees) => degrees * DEGREE) });
     this.begin(places(options.angles), 0);
   }
@@ -125,6 +133,7 @@ export class Pulling extends Figure {
     if (far > 0.35) return;
     event.preventDefault();
     this.svg.setPointerCapture(event.pointerId);
+    this.held = true;
     this.moved.select.value = point;
     this.place(point, angle);
   }
@@ -142,7 +151,8 @@ export class Pulling extends Figure {
         draw("circle", { cx: x, cy: y, r: 8 }), draw("text", { x: tx, y: ty + 5, "text-anchor": "middle" }, `${name}${i + 1}`));
     }));
     const pairs = now.u.map((angle, i) => line(at(angle), at(now.v[i]), "lv-partner"));
-    this.svg.replaceChildren(
+    [...now.u, ...now.v].forEach((angle, i) => { [this.grips[i].cx.baseVal.value, this.grips[i].cy.baseVal.value] = at(angle); });
+    this.drawn.replaceChildren(
       draw("defs", {}, draw("marker", { id: "lv-tip-pull", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { d: "M0 0L8 4L0 8z" }))),
       draw("circle", { cx: SIDE / 2, cy: SIDE / 2, r: RADIUS, class: "lv-ring" }), ...pairs, ...shapes);
     const point = this.moved.select.value, degrees = Math.round(now[point[0]][Number(point.slice(1))] / DEGREE);

@@ -52,7 +52,7 @@
       for (const [matrix, columns] of [["Q", asked], ["K", asked], ["V", told]]) kinds[from[matrix]] = maker(matrix, kinds[matrix].part, columns);
     }
     const now = Object.fromEntries(Object.keys(kinds).map((matrix) => [matrix, copy(start[matrix])]));
-    const boxes = [], origins = {};
+    const boxes = [], lines = [], origins = {};
     let chosen = null; // the box that was last used
 
     function table(caption, rows, columns, cells, part) {
@@ -78,7 +78,26 @@
         return make("td", {}, box);
       }));
       origins[matrix] = make("span", { class: "al-origin" });
-      return table([...caption, ...(from[matrix] ? [origins[matrix]] : [])], rows, columns, cells, part);
+      const made = table([...caption, ...(from[matrix] ? [origins[matrix]] : [])], rows, columns, cells, part);
+      [...made.querySelectorAll("tbody tr")].forEach((row, r) => {
+        const says = make("p", { id: `al-${matrix}-${r}` });
+        lines.push({ matrix, r, row, says, below: make("tr", { class: "al-need" }, make("td"), make("td", { colspan: columns.length }, says)) });
+      });
+      return made;
+    }
+
+    // What is wrong is said in a line of its own, right below the box in which it was typed.
+    function tellBelow() {
+      const isWrong = ({ box }) => box.getAttribute("aria-invalid") === "true";
+      const needs = ({ box }) => (box.value ? `${box.value} is too far from zero: a million at most.` : "A number is needed here.");
+      for (const { matrix, r, row, says, below } of lines) {
+        const here = boxes.filter((one) => one.matrix === matrix && one.r === r), wrong = here.filter(isWrong);
+        says.textContent = [...new Set(wrong.map(needs))].join(" ");
+        for (const { box } of here) box.removeAttribute("aria-describedby");
+        for (const { box } of wrong) box.setAttribute("aria-describedby", says.id);
+        if (wrong.length) row.after(below);
+        else below.remove();
+      }
     }
 
     // Queries, keys or values are computed where the words or their matrix change, and stay as they are where the reader has typed them.
@@ -137,6 +156,7 @@
         box.setAttribute("aria-invalid", wrong);
         if (wrong) bad.push(kinds[matrix].called(r, c));
       }
+      tellBelow();
       found.classList.toggle("al-stale", bad.length > 0);
       if (bad.length) {
         const which = bad.length === 1 ? `One box needs a number: “${bad[0]}”` : `${bad.length} boxes need a number, the first is “${bad[0]}”`;

@@ -18,3 +18,19 @@ MODULES = """async () => {
 def figure(page, title):
     """A live figure by its title."""
     return page.get_by_role("group", name=title)
+
+
+def swipe(page, points):
+    """Draw a finger over the page, as the browser itself takes it: what it may scroll, it scrolls."""
+    session = page.context.new_cdp_session(page)
+    for i, (x, y) in enumerate(points):
+        kind = "touchMove" if i else "touchStart"
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    session.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    session.detach()
+
+
+def between(begin, end, steps=8):
+    """Points on the way from one to another, both included."""
+    (x0, y0), (x1, y1) = begin, end
+    return [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(steps + 1)]

@@ -292,6 +292,54 @@ def test_a_bad_entry_is_named_and_the_numbers_wait(of_words):
     assert_follows(page)
 
 
+def said_below(box):
+    """What a screen reader adds to a box's name, and how many pixels below the box it stands."""
+    return box.evaluate(
+        """box => {
+          const said = box.getRootNode().getElementById(box.getAttribute("aria-describedby"));
+          const gap = said?.getBoundingClientRect().top - box.getBoundingClientRect().bottom;
+          return said && [said.textContent, gap];
+        }"""
+    )
+
+
+@pytest.mark.parametrize("width", [390, 1000])
+def test_what_is_wrong_is_said_right_below_its_box(of_words, width):
+    page = of_words(width)
+    box, same_row, other = boxes(page, "W_Q")[2], boxes(page, "W_Q")[3], boxes(page, "W_K")[2]
+    for typed, said in {
+        "": "A number is needed here.",
+        "3e9": "3e9 is too far from zero: a million at most.",
+    }.items():
+        box.fill(typed)
+        text, gap = said_below(box)
+        assert text == said
+        assert 0 <= gap < 12
+        assert box.evaluate("box => box.matches(':focus')")
+        assert page.get_by_text(said).is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert said_below(same_row) is None
+        assert said_below(other) is None
+    same_row.fill("")
+    assert said_below(box)[0] == said_below(same_row)[0] == f"{said} A number is needed here."
+    for one in (box, same_row):
+        one.fill("1")
+    assert said_below(box) is None
+    assert page.locator(".al-need").count() == 0
+    boxes(page, "X")[0].fill("")
+    page.get_by_role("button", name="Start again").click()
+    assert page.get_by_text("is needed here").count() == 0
+    assert_follows(page)
+
+
+def test_a_computed_box_says_that_its_number_is_too_large(of_words):
+    page = of_words()
+    boxes(page, "X")[0].fill("900000")
+    boxes(page, "W_V")[0].fill("900000")
+    text, _ = said_below(page.get_by_label("value of the, number 1"))
+    assert text.endswith("is too far from zero: a million at most.")
+
+
 def test_one_begins_again_with_the_first_numbers(of_words):
     page = of_words()
     before = {matrix: entries(page, matrix).tolist() for matrix in MADE}

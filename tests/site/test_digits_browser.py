@@ -6,6 +6,7 @@ import random
 
 import pytest
 import torch
+from live_page import between, swipe
 
 from lectures_lib import data, stored
 from lectures_lib.analysis.rollout import rollout
@@ -66,11 +67,17 @@ def drawing(tab, address, request):
 
 
 def stroke(page, box, points):
-    """Draw with the mouse (a finger moves the same pointer) in shares of the field."""
+    """Draw with the mouse, or on a phone with a finger, in shares of the field."""
     field = box.locator(".lv-canvas")
     field.scroll_into_view_if_needed()
     at = field.bounding_box()
     (x, y), *others = [(at["x"] + at["width"] * u, at["y"] + at["height"] * v) for u, v in points]
+    if page.evaluate("navigator.maxTouchPoints"):
+        way = [(x, y)]
+        for place in others:
+            way += between(way[-1], place)[1:]
+        swipe(page, way)
+        return
     page.mouse.move(x, y)
     page.mouse.down()
     for x, y in others:

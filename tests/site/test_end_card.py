@@ -2,10 +2,12 @@
 
 import re
 from itertools import pairwise
+from pathlib import Path
 
 import axe
 import pytest
 import yaml
+from bs4 import BeautifulSoup
 from sitemap import ROOT
 
 QUIZZES = ROOT / "book" / "quizzes"
@@ -204,6 +206,34 @@ def test_a_chapter_s_card_tells_how_many_are_answered(quiz, address):
     assert page.locator(".card-answered").all_text_contents() == ["Answered: 2 of 3 questions"]
     card = page.locator("ul.chapter-cards a:has(.card-answered)")
     assert card.get_attribute("href").endswith("02_self_attention.html")
+
+
+@pytest.mark.browser
+def test_of_how_many_questions_the_page_says(quiz, address):
+    page = quiz()
+    choose(page, 1, "D")
+
+    def with_four(route):
+        text = route.fetch().text()
+        route.fulfill(
+            body=text.replace('data-questions="3"', 'data-questions="4"'), content_type="text/html"
+        )
+
+    page.context.route("**/book/welcome.html", with_four)
+    page.goto(f"{address}book/welcome.html")
+    page.locator(".card-answered").wait_for()
+    assert page.locator(".card-answered").all_text_contents() == ["Answered: 1 of 4 questions"]
+
+
+def test_a_chapter_s_card_knows_how_many_questions_the_chapter_has(html):
+    text = (html / "book" / "welcome.html").read_text(encoding="utf-8")
+    cards = BeautifulSoup(text, "html.parser").select("ul.chapter-cards a")
+    told = {Path(card["href"]).stem: card.get("data-questions") for card in cards}
+    assert len(told) > 20
+    for name, questions in told.items():
+        quiz = (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+        there = BeautifulSoup(quiz, "html.parser").select(".end-card .quiz > li")
+        assert questions == (str(len(there)) if there else None), name
 
 
 @pytest.mark.browser

@@ -71,6 +71,32 @@ def test_a_part_or_a_chapter_is_shown_alone_and_stays_in_the_address(opened, abo
     assert page.locator(SHOWN).count() == n
 
 
+def test_all_chapters_again_are_no_longer_asked_for_in_the_address(opened):
+    page = opened("?about=3#what-training-needs")
+    page.get_by_label("About").select_option("4")
+    assert page.evaluate("location.search + location.hash") == "?about=4"
+    page.get_by_label("About").select_option("")
+    assert page.evaluate("location.search + location.hash") == ""
+    page.reload()
+    page.locator(".exam-bar").wait_for()
+    assert page.locator(SHOWN).count() == len(QUESTIONS)
+
+
+def test_what_another_tab_ticked_is_kept(opened):
+    page = opened()
+    page.get_by_label("I knew this").nth(0).check()
+    ids = (
+        "[...document.querySelectorAll('.bd-article > section > section > section')].map(e => e.id)"
+    )
+    first, _, third = page.evaluate(ids)[:3]
+    page.evaluate("kept => localStorage.setItem('course-exam', kept)", json.dumps([first, third]))
+    page.get_by_label("I knew this").nth(1).check()
+    page.reload()
+    page.locator(".exam-bar").wait_for()
+    boxes = [page.get_by_label("I knew this").nth(i) for i in range(3)]
+    assert [box.is_checked() for box in boxes] == [True] * 3
+
+
 def test_every_chapter_can_be_chosen_by_its_title(opened):
     page = opened()
     options = page.get_by_label("About").locator("optgroup > option")
@@ -152,6 +178,16 @@ def test_a_link_to_a_question_shows_it_whatever_is_chosen(opened):
     page.get_by_label("About").select_option("2")
     page.evaluate("location.hash = 'what-training-needs'")
     page.wait_for_function("!document.getElementById('what-training-needs').closest('[hidden]')")
+
+
+def test_a_link_to_a_question_far_below_goes_there(opened):
+    page = opened("?about=1")
+    last = page.locator(SHOWN.replace(":visible", "")).last
+    assert last.is_hidden()
+    page.evaluate("id => { location.hash = id; }", last.get_attribute("id"))
+    last.wait_for()
+    top, height = last.evaluate("e => [e.getBoundingClientRect().top, innerHeight]")
+    assert 0 <= top < height
 
 
 def test_a_chapter_leads_to_its_questions(opened, address):

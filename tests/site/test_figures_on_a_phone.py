@@ -74,13 +74,14 @@ WHOLE = {
     "09_generating": ["A tree of probabilities"],
     "10b_agreement": ["The words the keys"],
     "11_vision_transformer": ["Left, a handwritten zero"],
-    "12_bert": ["Ten columns for the tokens"],
+    "12_bert": ["Ten columns for the tokens", "Three bars, each 100 percent"],
     "13_pretraining": ["The sentence The cat", "Three panels of dots", "Bars that hang down"],
     "14_fine_tuning": ["Five rows of boxes", "Two groups of four bars"],
     "14b_words_and_spans": ["Twice the sentence"],
     "15_features": ["Below, a grid"],
     "16_what_bert_learns": ["The words The farmer"],
     "17_sentence_bert": ["Two drawings. Left"],
+    "18b_what_it_costs": ["Four stacked bars of gigabytes"],
 }
 CUT = """starts => starts.filter((start) => {
   const box = document.querySelector(`img.plot[alt^="${start}"]`).closest(".plot-scroll");
@@ -92,6 +93,42 @@ CUT = """starts => starts.filter((start) => {
 def test_a_drawing_by_matplotlib_is_seen_whole(live, chapter):
     page = live(width=390, path=f"notebooks/{chapter}.html")
     assert page.evaluate(CUT, WHOLE[chapter]) == []
+
+
+# chapters with a figure of several panels that is too wide for a phone as it is
+PANELS = [
+    *("05_encoder", "06_decoder", "08_training", "08b_judging", "09_generating", "10b_agreement"),
+    *("11_vision_transformer", "13_pretraining", "15_features", "16_what_bert_learns"),
+    *("17_sentence_bert", "18_after_bert"),
+]
+# of each figure of several panels: by how much it scrolls, the layouts that are displayed, its note
+STACKS = """() => [...document.querySelectorAll(".plot-layouts")].map((box) => {
+  for (let one = box; one; one = one.parentElement) if (one.matches("details")) one.open = true;
+  const shown = [...box.querySelectorAll("img")].filter((image) => image.getClientRects().length);
+  const note = box.querySelector(".plot-moved");
+  return [box.scrollWidth - box.clientWidth, shown.map((image) => [image.matches(".plot-narrow"), image.matches(".plot-dark")]), note && note.getClientRects().length > 0];
+})"""
+
+
+@pytest.mark.parametrize(
+    ("width", "narrow", "dark"), [(360, True, False), (390, True, True), (1360, False, True)]
+)
+@pytest.mark.parametrize("chapter", PANELS)
+def test_panels_stand_below_each_other_on_a_phone(live, chapter, width, narrow, dark):
+    scheme = "dark" if dark else "light"
+    page = live(width=width, path=f"notebooks/{chapter}.html", color_scheme=scheme)
+    figures = page.evaluate(STACKS)
+    assert figures
+    for hidden, shown, note in figures:
+        assert hidden <= 0
+        assert shown == [[narrow, dark]]
+        assert note in (None, narrow)
+
+
+def test_what_is_left_and_right_on_a_wide_page_is_said_where_it_is_not(live):
+    page = live(width=390, path="notebooks/08_training.html")
+    notes = page.locator(".plot-moved:visible").all_inner_texts()
+    assert notes == ["Drawn for a narrow page: left is above, right is below."] * 3
 
 
 def test_a_drawing_of_the_exam_is_seen_whole(live):
@@ -122,7 +159,7 @@ def test_what_scrolls_says_so_to_eyes_keyboards_and_screen_readers(live, path):
 
 
 def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls(live):
-    page = live(width=390, path="notebooks/13_pretraining.html")
+    page = live(width=390, path="notebooks/14_fine_tuning.html")
     table = page.get_by_role("group", name="Table: ").last
     table.focus()
     page.keyboard.press("ArrowRight")
@@ -133,8 +170,8 @@ def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls
 
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
-    page = live(width=390, path="notebooks/11_vision_transformer.html")
-    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Left, ImageNet accuracy"]'))
+    page = live(width=390, path="notebooks/16_what_bert_learns.html")
+    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Three bars for each"]'))
     hidden, fade = wide.evaluate(
         "e => [e.scrollWidth - e.clientWidth, getComputedStyle(e).getPropertyValue('--fade-end')]"
     )

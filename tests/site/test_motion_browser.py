@@ -9,7 +9,7 @@ import axe
 import pytest
 import torch
 import torch.nn.functional as F
-from live_page import figure
+from live_page import between, figure, swipe
 from sitemap import ROOT
 
 from lectures_lib import decoding
@@ -488,6 +488,43 @@ def test_a_point_is_moved_by_hand_and_by_keys(live):
     page.mouse.up()
     assert box.get_by_label("Move by hand").input_value() == "u1"
     assert float(angle.input_value()) == -90
+
+
+@pytest.mark.parametrize(
+    ("title", "slider"), [(GATE, "Words read"), (SMOOTHING, "Probability of the right token")]
+)
+def test_a_finger_drags_the_line_and_still_scrolls_the_page(live, title, slider):
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    box = figure(page, title)
+    picture, slider = box.locator(".lv-curves"), box.get_by_role("slider", name=slider)
+    picture.evaluate("picture => picture.scrollIntoView({block: 'center'})")
+    place = picture.bounding_box()
+    y = place["y"] + 0.5 * place["height"]
+    at = [(place["x"] + share * place["width"], y) for share in (0.3, 0.8)]
+    swipe(page, between(*at))
+    most = float(slider.get_attribute("max"))
+    assert float(slider.input_value()) == pytest.approx(most * (0.8 * 640 - 44) / 582, rel=0.02)
+    before = page.evaluate("scrollY")
+    swipe(page, between(at[0], (at[0][0], y - 200)))
+    page.wait_for_function("before => scrollY > before + 50", arg=before)
+
+
+def test_a_finger_moves_a_point_up_and_down_without_scrolling_the_page(live):
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    box = figure(page, PULLING)
+    picture, angle = box.locator(".lv-circle"), box.get_by_role("slider", name="Angle")
+    picture.evaluate("picture => picture.scrollIntoView({block: 'center'})")
+    place = picture.bounding_box()
+    middle = [place["x"] + place["width"] / 2, place["y"] + place["height"] / 2]
+    radius = 140 / 400 * place["width"]
+    u2 = torch.tensor(float(motion.STARTS[0][1])).deg2rad()
+    begin = (middle[0] + radius * float(u2.cos()), middle[1] - radius * float(u2.sin()))
+    before = page.evaluate("scrollY")
+    swipe(page, between(begin, (begin[0], middle[1] + radius)))
+    assert box.get_by_label("Move by hand").input_value() == "u1"
+    expected = torch.atan2(torch.tensor(-radius), torch.tensor(begin[0] - middle[0])).rad2deg()
+    assert float(angle.input_value()) == pytest.approx(float(expected), abs=2)
+    assert page.evaluate("scrollY") == before
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -105,6 +105,15 @@ def test_without_scripts_answers_are_printed_where_they_stand(tab, address):
     assert answer.bounding_box()["height"] > 15
 
 
+def test_the_title_begins_where_the_text_does(paper):
+    title = paper("book/through").locator("#jb-print-docs-body > h1")
+    align, size, weight = title.evaluate(
+        "e => { const s = getComputedStyle(e); return [s.textAlign, s.fontSize, s.fontWeight] }"
+    )
+    assert (align, weight) == ("start", "650")
+    assert float(size.removesuffix("px")) < 32
+
+
 def test_what_is_there_to_be_pressed_is_not_printed(paper):
     assert not paper("book/claims/attention").locator(".claim-filter").is_visible()
     assert not paper("book/glossary").locator(".letters").is_visible()

@@ -157,3 +157,37 @@ def test_printed_as_it_is_a_picture_stands_there_once(open_deck):
     page.emulate_media(media="print")
     assert page.locator(".shown .plot-light:visible").count() > 0
     assert page.locator(".shown .plot-dark:visible").count() == 0
+
+
+CUT = """() => [...document.querySelectorAll('.slides :is(pre, table, .formula, img, svg.drawing)')].filter(it => {
+  if (!it.getClientRects().length) return false;
+  const { left, right } = it.getBoundingClientRect();
+  const inside = it.matches('.formula') ? [...it.querySelectorAll('.base')].map(base => base.getBoundingClientRect().right) : [];
+  return left < 0 || right > innerWidth || it.scrollWidth > it.clientWidth + 2 || inside.some(its => its > right);
+}).map(it => [it.tagName, it.textContent.slice(0, 60)])"""
+
+
+@pytest.mark.parametrize("name", slides.decks())
+def test_printed_as_it_is_nothing_is_cut(tab, folder, name):
+    page = tab(718, 1040)  # A4 between its margins
+    page.goto((folder / f"{name}.html").as_uri())
+    page.wait_for_function("Reveal.isReady()")
+    page.emulate_media(media="print")
+    page.evaluate("document.fonts.ready")
+    assert page.evaluate(CUT) == []
+
+
+def test_printed_as_it_is_a_line_of_code_is_a_line(tab, folder):
+    page = tab(718, 1040)
+    page.goto((folder / "03.html").as_uri())
+    page.wait_for_function("Reveal.isReady()")
+    page.emulate_media(media="print")
+    code = page.locator("pre.code", has_text="def split_heads").first
+    lines, height, line = code.evaluate(
+        """code => {
+          const style = getComputedStyle(code), text = code.textContent.trimEnd();
+          const padding = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom);
+          return [text.split("\\n").length, code.clientHeight - padding, parseFloat(style.lineHeight)];
+        }"""
+    )
+    assert height == pytest.approx(lines * line, abs=0.6 * line)

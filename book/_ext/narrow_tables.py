@@ -1,0 +1,84 @@
+"""A table of sentences on a telephone, if it has three columns or more: each of its lines becomes a card, in which the heads of the
+columns stand before what the cells say. A table of numbers keeps its columns and scrolls; there the
+first column, which names the lines, stays where it is.
+
+The style sheet does it (`table.cards`); here tables are told apart, and each cell gets its head. A
+browser that shows a line as a block forgets that it is one: the roles say it.
+"""
+
+import html
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+TABLE = re.compile(r'<table class="([^"]*\btable\b[^"]*)">.*?</table>', re.DOTALL)
+KEPT = {"measured", "overview", "lectures"}  # these have a layout of their own
+ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<(t[dh])\b([^>]*)>(.*?)</\1>", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+ROOM = 46  # letters in a line of a telephone
+LINE = 28  # letters in a line of a cell that is as wide as cells may be there
+PROSE = 20  # letters: a longer cell is no number
+
+
+def words(cell: str) -> str:
+    """What a cell says, without its tags."""
+    return " ".join(html.unescape(TAG.sub("", cell)).split())
+
+
+def with_cards(body: str) -> str:
+    """A page's HTML, in which tables of sentences are marked as such."""
+    return TABLE.sub(lambda found: card_table(found[0], found[1]), body)
+
+
+def card_table(table: str, classes: str) -> str:
+    """The table, as it was or marked."""
+    head, _, rest = table.partition("</thead>")
+    heads = [words(cell) for _, _, cell in CELL.findall(head)]
+    rows = [[words(cell) for _, _, cell in CELL.findall(row)] for row in ROW.findall(rest)]
+    plain = "katex" not in head and "span=" not in table and not KEPT & set(classes.split())
+    if not plain or not rows or not is_prose(heads, rows):
+        return table
+    table = table.replace(f'class="{classes}"', f'class="{classes} cards" role="table"', 1)
+    table = re.sub("<(thead|tbody)>", r'<\1 role="rowgroup">', table)
+    return ROW.sub(lambda row: named(row[0], heads), table)
+
+
+def is_prose(heads: list[str], rows: list[list[str]]) -> bool:
+    """Whether a table is too wide for a telephone, and sentences make it so."""
+    columns = list(zip(*rows, strict=True)) if len({len(row) for row in rows}) == 1 else []
+    if len(columns) < 3 or len(columns) != len(heads):
+        return False
+    longest = [max(map(len, column)) for column in columns]
+    wide = sum(min(LINE, letters) + 2 for letters in longest)
+    prose = sum(letters > PROSE for letters in longest)
+    return wide > ROOM and max(longest) > LINE and 3 * prose >= len(columns)
+
+
+def named(row: str, heads: list[str]) -> str:
+    """A line whose cells know the heads of their columns."""
+    name = iter(heads)
+    in_head = "<th " in row and "<td>" not in row
+
+    def cell(found: re.Match) -> str:
+        tag, attributes, inside = found.groups()
+        head, role = next(name), "cell"
+        if tag == "th":
+            role = "columnheader" if in_head else "rowheader"
+        said = "" if in_head or not head else f' data-head="{html.escape(head)}"'
+        return f'<{tag}{attributes} role="{role}"{said}>{inside}</{tag}>'
+
+    return CELL.sub(cell, row.replace("<tr", '<tr role="row"', 1))
+
+
+def mark(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Do it to what stands between a page's head and foot."""
+    if "body" in context:
+        context["body"] = with_cards(context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    """Before names are made whole, which puts tags into cells."""
+    app.connect("html-page-context", mark, priority=940)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
