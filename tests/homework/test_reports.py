@@ -1,6 +1,7 @@
 """The grade book, the import files and the pages: right numbers, and nothing in them that acts."""
 
 import csv
+import html
 import io
 import re
 from dataclasses import replace
@@ -20,7 +21,9 @@ from lectures_lib.homework.grader.reports import (
 from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.page import days, marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
+from lectures_lib.homework.questions import load, names
 from lectures_lib.homework.verdict import Verdict
+from tests.homework.bank import text as notebook_text
 from tests.homework.toy import DOUBLE, TOY, judged
 from tests.homework.toy_results import RIGHT, WRONG, Late, Page, result
 
@@ -226,6 +229,22 @@ def test_a_page_says_what_is_wrong_and_where_to_reread():
     assert all(link.endswith("/notebooks/02_self_attention.html#masks") for link in page.links)
     for words in ("lateness", "Handed in", "more than once", "Cells that stopped", "instructor"):
         assert words not in page.text
+
+
+def test_a_page_numbers_questions_as_the_notebook_does():
+    for name in names():
+        homework = load(name)
+        verdicts = tuple(Verdict(q.name, True, "right") for q in homework.questions)
+        shown = feedback.page(homework, result(verdicts=verdicts))
+        heads = re.findall("<h2>(.+?)</h2>", shown)
+        asked = re.findall("^## (Question .+)$", notebook_text(name), flags=re.MULTILINE)
+        assert [html.unescape(head) for head in heads] == asked
+
+
+def test_a_page_numbers_what_a_person_decided_about_an_unreadable_file():
+    decided = Rules(decisions={"anna": {"Scale": {"points": 1.0, "comment": "Seen."}}})
+    page = Page(feedback.page(TOY, result(verdicts=(), problem="Empty."), decided))
+    assert "Question 2: Scale" in page.text and "Question 1" not in page.text
 
 
 def test_a_page_says_when_it_came_what_it_cost_and_what_does_not_count():

@@ -63,13 +63,22 @@ CLASS = [
     )
     for i, name in enumerate(NAMES)
 ]
-LINES = ("def causal_mask(n):", f"    return {'torch.ones(n, n).tril().bool() & ' * 4}True")
+LINES = (
+    "def causal_mask(n):",
+    "",
+    "    # what may be seen ",
+    "    ",
+    "",
+    "\tif True:",
+    f"    \treturn {'torch.ones(n, n).tril().bool() & ' * 4}True",
+    "",
+)
 CLASS += [Result("unread", ("unread.ipynb",), "", problem="The file is empty.")]
 STUDENT = replace(
     CLASS[1],
     handed_in="2026-11-02T10:00:00+00:00",
     earlier=tuple(f"{name}.ipynb" for name in NAMES),
-    code={HW.questions[0].name: (Excerpt(4, 1, LINES, told=2),)},
+    code={HW.questions[0].name: (Excerpt(4, 1, LINES, told=7), Excerpt(4, 9, LINES[:1], told=9))},
 )
 PAGES = {
     "feedback": feedback.page(HW, STUDENT, RULES),
@@ -103,12 +112,38 @@ def test_it_needs_no_scripts(open_page):
 
 
 @pytest.mark.parametrize("source", ["feedback"], indirect=True)
-def test_on_a_phone_long_lines_of_one_s_code_go_on_below_and_are_copied_as_they_are(open_page):
-    page = open_page(width=390)
+@pytest.mark.parametrize("width", [390, 1200])
+def test_one_s_code_is_copied_as_it_was_written(open_page, width):
+    """Also where long lines go on below, and blank lines."""
+    page = open_page(width=width)
     page.locator(".own").first.evaluate("one => { one.open = true }")
     code = page.locator(".own pre").first
     assert code.evaluate("one => one.scrollWidth <= one.clientWidth")
-    copied = code.evaluate(
-        "one => { getSelection().selectAllChildren(one); return getSelection().toString() }"
+    code.evaluate("one => getSelection().selectAllChildren(one)")
+    assert pasted(page) == "\n".join(LINES)
+
+
+@pytest.mark.parametrize("source", ["feedback"], indirect=True)
+def test_a_part_of_one_s_code_is_copied_as_it_was_written(open_page):
+    """All but its last line, marked with the mouse."""
+    page = open_page(width=1200)
+    page.locator(".own").first.evaluate("one => { one.open = true }")
+    first, last = (page.locator(".own pre span").nth(i).bounding_box() for i in (0, 6))
+    page.mouse.move(first["x"] + 49, first["y"] + first["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(last["x"] + last["width"] - 1, last["y"] + last["height"] - 2)
+    page.mouse.up()
+    assert pasted(page) == "\n".join(LINES[:-1])
+
+
+def pasted(page):
+    """What is selected, copied by the keyboard and put into a field: what another program gets."""
+    page.keyboard.press("Control+C")
+    page.evaluate(
+        """() => {
+            document.body.insertAdjacentHTML("beforeend", "<textarea aria-label='copy'></textarea>")
+            document.querySelector("textarea").focus()
+        }"""
     )
-    assert copied.rstrip("\n").split("\n") == list(LINES)
+    page.keyboard.press("Control+V")
+    return page.locator("textarea").input_value()

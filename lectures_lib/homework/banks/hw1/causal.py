@@ -81,6 +81,10 @@ def _causal_nested_lists(n: int, n_past: int = 0) -> list[list[bool]]:
     return causal_mask(n, n_past).tolist()
 
 
+def _causal_free_behind_a_past(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool) if n_past else causal_mask(n)
+
+
 CAUSAL = Question(
     name="hw1.causal_mask",
     title="Not looking ahead",
@@ -177,6 +181,12 @@ CAUSAL = Question(
             "You return the right truth values as lists of lists. Wanted is a tensor: "
             "torch.tensor(…) makes one of them.",
             _causal_nested_lists,
+        ),
+        Misconception(
+            "nothing_hidden_behind_a_past",
+            "As soon as there is a past, your mask hides nothing. That is right for a single new "
+            "token; of several, none may look at those that come after it.",
+            _causal_free_behind_a_past,
         ),
     ),
 )

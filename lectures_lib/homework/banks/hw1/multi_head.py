@@ -30,6 +30,7 @@ def _heads_cases(g: Generator) -> list[Case]:
                 d_model**0.5,
                 (n_heads * d_head) ** 0.5,
                 (d_model / n_heads) ** 0.5,
+                n_heads**0.5,
                 1.0,
             ]
             unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
@@ -334,6 +335,22 @@ _WIDE = (
     "and values into n_heads heads first, each with its own softmax."
 )
 
+
+class _ScaledByTheHeads(MultiHeadAttention):
+    def divisor(self):
+        return math.sqrt(self.n_heads)
+
+
+class _MaskAdded(MultiHeadAttention):
+    def hide(self, scores, mask):
+        return scores if mask is None else scores + mask
+
+
+class _MergedInterleaved(MultiHeadAttention):
+    def merge(self, x):
+        return x.permute(0, 2, 3, 1).flatten(start_dim=2)
+
+
 HEADS = Question(
     name="hw1.MultiHeadAttention",
     title="Multi-head attention",
@@ -520,6 +537,26 @@ HEADS = Question(
             "Your class is nn.MultiheadAttention under another name. It is out of bounds in this "
             "homework, and its parameters are others than the four that the question lists.",
             _TorchsOwn,
+        ),
+        Misconception(
+            "scaled_by_root_n_heads",
+            "You divide by √n_heads. How many numbers a dot product adds up is what counts, and "
+            "that is d_head.",
+            _ScaledByTheHeads,
+        ),
+        Misconception(
+            "mask_added",
+            "You add the mask to the scores as it is: True counts as 1 and False as 0, so hidden "
+            "keys lose a little and keep some weight. Set their scores to -∞: "
+            "masked_fill(~mask, -math.inf).",
+            _MaskAdded,
+        ),
+        Misconception(
+            "merged_number_by_number",
+            "You put the heads' first numbers side by side, then their second ones. W_O expects "
+            "the whole first head, then the second: before flattening, the dimensions must be "
+            "(batch, n, n_heads, d_head).",
+            _MergedInterleaved,
         ),
     ),
 )

@@ -102,6 +102,12 @@ _INPUT = (
     "the shuffled sentence's, brought back in order, minus that of the sentence in order."
 )
 
+
+def _order_not_compared(X: Tensor, permutation: Tensor, positions: Tensor | None = None) -> Tensor:
+    positions = torch.zeros_like(X) if positions is None else positions
+    return _attend(X[permutation] + positions)[permutation.argsort()]
+
+
 ORDER = Question(
     name="hw1.order_effect",
     title="What order changes",
@@ -179,6 +185,12 @@ ORDER = Question(
         Misconception("compared_with_the_input", _INPUT, _order_against_the_input),
         Misconception(
             "compared_with_the_input", _INPUT, partial(_order_against_the_input, placed=True)
+        ),
+        Misconception(
+            "not_compared",
+            "You return what each word gets in the shuffled sentence. Asked for is what changes: "
+            "subtract what it gets in the original one.",
+            _order_not_compared,
         ),
     ),
 )

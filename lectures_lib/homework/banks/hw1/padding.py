@@ -125,6 +125,10 @@ def _padding_for_each_query(lengths: Tensor, n: int, side: str = "right") -> Ten
     return padding_mask(lengths, n, side).repeat(1, 1, n, 1)
 
 
+def _padding_cut_at_minus_zero(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths.where(lengths < n, 0) if side == "right" else lengths, n, side)
+
+
 PADDING = Question(
     name="hw1.padding_mask",
     title="Not looking at padding",
@@ -246,6 +250,13 @@ PADDING = Question(
             "are the same: keep one, (batch, 1, 1, n), which broadcasts over any number of "
             "queries.",
             _padding_for_each_query,
+        ),
+        Misconception(
+            "cut_at_minus_zero",
+            "With padding on the right, a sequence that fills its row is hidden as a whole. There "
+            "n - length is 0, and in Python -0 is 0: the slice [-0:] begins at the beginning. "
+            "Count from the front: [length:].",
+            _padding_cut_at_minus_zero,
         ),
     ),
 )

@@ -199,6 +199,40 @@ def _positions_filled_up_to_n(
     return table
 
 
+_MULTIPLIED = (
+    "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn ever more "
+    "slowly, like the hour hand after the minute hand."
+)
+
+
+def _positions_multiplied_by_exp(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    # As it is usually written, the minus forgotten; in float32, see above.
+    power = torch.arange(0, d_model, 2) * (math.log(base) / d_model)
+    angles = torch.arange(start, start + n)[:, None] * torch.exp(power)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1)[:, :d_model]
+
+
+def _positions_floor_division(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    return _positions(n, d_model, start, base=base, exponent=0.0)
+
+
+def _positions_from_0_on(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    return sinusoidal_positions(start + n, d_model, base=base)
+
+
+def _positions_odd_width_ends_in_0(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    table = sinusoidal_positions(n, d_model, start, base=base)
+    if d_model % 2:
+        table[:, -1] = 0.0
+    return table
+
+
 POSITIONS = Question(
     name="hw1.sinusoidal_positions",
     title="Sinusoidal positions",
@@ -278,8 +312,7 @@ POSITIONS = Question(
         ),
         Misconception(
             "multiplied_by_power",
-            "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn "
-            "ever more slowly, like the hour hand after the minute hand.",
+            _MULTIPLIED,
             _positions_multiplied,
         ),
         Misconception(
@@ -291,6 +324,25 @@ POSITIONS = Question(
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),
         Misconception("stops_at_n", _UP_TO_N, _positions_filled_up_to_n),
+        Misconception("multiplied_by_power", _MULTIPLIED, _positions_multiplied_by_exp),
+        Misconception(
+            "exponent_rounded_down",
+            "All your hands turn at the same speed: the exponent is 0 everywhere, as // makes it. "
+            "That rounds down, and 2i is less than d_model; / does not.",
+            _positions_floor_division,
+        ),
+        Misconception(
+            "positions_before_start_too",
+            "You return the positions before start, too. Only n rows are wanted, those of start, "
+            "…, start + n - 1.",
+            _positions_from_0_on,
+        ),
+        Misconception(
+            "odd_width_ends_in_zeros",
+            "Right for an even d_model. In an odd one the last column is left at 0: the last hand "
+            "shows its sine there, and has no cosine.",
+            _positions_odd_width_ends_in_0,
+        ),
     ),
     atol=1e-4,
     varied=Varied(

@@ -200,9 +200,9 @@ _CLAMPED = (
     "no weight."
 )
 _LATE = (
-    "You take the softmax over all keys, set the hidden ones to 0 and divide by what is left. On "
-    "paper that is right; but when a hidden key has by far the highest score, what is left has "
-    "been rounded to 0. Hide the scores before the softmax."
+    "The hidden keys take part until their weights are set to 0: in the softmax, or in what is "
+    "subtracted from the scores before exp. On paper that is right; but when a hidden key has by "
+    "far the highest score, what is left has been rounded to 0. Hide the scores first."
 )
 
 

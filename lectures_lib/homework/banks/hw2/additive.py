@@ -169,6 +169,24 @@ _UNTRANSPOSED = (
     "likewise states @ W_k.T."
 )
 
+
+def _additive_padding_zeroed(query, states, W_q, W_k, v, lengths):
+    """The states of padding are 0, its scores are as they come out."""
+    words = torch.arange(states.shape[1]) < lengths[:, None]
+    everywhere = torch.full_like(lengths, states.shape[1])
+    return additive_attention(query, states * words[..., None], W_q, W_k, v, everywhere)
+
+
+def _additive_mean(query, states, W_q, W_k, v, lengths):
+    context, weights = additive_attention(query, states, W_q, W_k, v, lengths)
+    return context / states.shape[1], weights
+
+
+def _additive_scores_returned(query, states, W_q, W_k, v, lengths):
+    context, _ = additive_attention(query, states, W_q, W_k, v, lengths)
+    return context, torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v
+
+
 ADDITIVE = Question(
     name="hw2.additive_attention",
     title="One look back",
@@ -300,6 +318,25 @@ ADDITIVE = Question(
             "Your context vectors are right but lie in (batch, 1, d_state): the axis of size 1, "
             "for the one query, is left over from the product. Take it out: [:, 0] or squeeze(1).",
             _additive_context_of_three_axes,
+        ),
+        Misconception(
+            "padding_set_to_0",
+            "You set the states of padding to 0. The softmax still shares its weights out among "
+            "all places: padding takes its part, though it adds nothing to the context. Hide its "
+            "scores, before the softmax.",
+            _additive_padding_zeroed,
+        ),
+        Misconception(
+            "mean_of_the_weighted_states",
+            "Your context is divided by the number of places: a mean of the weighted states. The "
+            "weights sum to 1 already; add up.",
+            _additive_mean,
+        ),
+        Misconception(
+            "scores_returned",
+            "Your contexts are right, but beside them you return the scores. The weights are asked "
+            "for, which the softmax makes of them.",
+            _additive_scores_returned,
         ),
     ),
 )

@@ -176,6 +176,48 @@ def _count_ends_in_every_layer(
     return blocks + n_layers * (right - blocks)
 
 
+def _count_ff_biases(
+    vocab_size,
+    d_model,
+    n_heads,
+    d_ff,
+    n_layers,
+    tied=True,
+    first="d_ff",
+    second="d_model",
+    *,
+    positions=0,
+):
+    """The two biases of a feed-forward layer have these widths."""
+    widths = {"d_ff": d_ff, "d_model": d_model, "none": 0}
+    biases = widths[first] + widths[second] - d_ff - d_model
+    right = count_parameters(
+        vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions
+    )
+    return right + 2 * n_layers * biases
+
+
+def _count_tied_output_without_bias(
+    vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0
+):
+    return _count(
+        vocab_size,
+        d_model,
+        n_heads,
+        d_ff,
+        n_layers,
+        tied,
+        output_bias=not tied,
+        positions=positions,
+    )
+
+
+_FF_BIASES = (
+    "The biases of your feed-forward layers have the wrong width, or one of them is missing. The "
+    "first matrix returns d_ff numbers and has as many biases; the second returns d_model."
+)
+
+
 COUNT = Question(
     name="hw2.count_parameters",
     title="How many parameters?",
@@ -308,6 +350,27 @@ COUNT = Question(
             "You count the embeddings and the output's bias once for each layer. They stand before "
             "and behind the layers, once: only the blocks are multiplied by n_layers.",
             _count_ends_in_every_layer,
+        ),
+        Misconception(
+            "feed_forward_bias_of_the_wrong_width",
+            _FF_BIASES,
+            partial(_count_ff_biases, second="d_ff"),
+        ),
+        Misconception(
+            "feed_forward_bias_of_the_wrong_width",
+            _FF_BIASES,
+            partial(_count_ff_biases, first="d_model"),
+        ),
+        Misconception(
+            "feed_forward_bias_of_the_wrong_width",
+            _FF_BIASES,
+            partial(_count_ff_biases, first="none"),
+        ),
+        Misconception(
+            "tied_output_without_bias",
+            "With tied=True you leave the output's bias out. The matrix is shared, the bias is "
+            "not: the output layer has one number for each token in either case.",
+            _count_tied_output_without_bias,
         ),
     ),
     # Counting is exact.

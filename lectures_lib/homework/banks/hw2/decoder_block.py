@@ -340,6 +340,13 @@ class _InputAddedTwice(DecoderBlock):
         return self.norm_3(read + self.feed_forward(read))
 
 
+class _NoResidualAroundFeedForward(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_1(x + self.write(x, source_mask))
+        x = self.norm_2(x + self.read(x, memory, source_mask))
+        return self.norm_3(self.feed_forward(x))
+
+
 DECODER = Question(
     name="hw2.DecoderBlock",
     title="The decoder block",
@@ -470,6 +477,12 @@ DECODER = Question(
             "Around the cross-attention you add the block's input once more. Each residual "
             "connection adds what went into its own sublayer: here the result of norm_1.",
             _InputAddedTwice,
+        ),
+        Misconception(
+            "no_residual_around_feed_forward",
+            "Both attentions have their residual, the feed-forward layer has none. It *adds* to "
+            "what went into it.",
+            _NoResidualAroundFeedForward,
         ),
     ),
 )

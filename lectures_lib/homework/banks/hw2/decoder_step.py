@@ -236,6 +236,11 @@ class _NoBiasInWc(DecoderStep):
         self.W_c = nn.Linear(2 * d_hidden, d_hidden, bias=False)
 
 
+class _OneTooMany(DecoderStep):
+    def look(self, query, states, lengths):
+        return super().look(query, states, lengths + 1)
+
+
 STEP = Question(
     name="hw2.DecoderStep",
     title="A word at a time",
@@ -380,6 +385,12 @@ STEP = Question(
             "Your W_c has no bias; the question lists one. nn.Linear has it unless it is told "
             "otherwise.",
             _NoBiasInWc,
+        ),
+        Misconception(
+            "one_too_many",
+            "One padded place too many is looked at. Places are counted from 0, so a sentence of 3 "
+            "words has them at the places 0, 1 and 2: place < length, not ≤.",
+            _OneTooMany,
         ),
     ),
 )

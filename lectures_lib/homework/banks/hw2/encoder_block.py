@@ -282,6 +282,24 @@ _ROAD = (
     "uses does. Only the side road is normalised, the road is left alone: x + f(norm(x))."
 )
 
+
+class _NormOfTheSublayerInPreNorm(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        return x + norm(sublayer(x)) if self.pre_norm else norm(x + sublayer(x))
+
+
+class _SecondRoadFromTheInputInPreNorm(_SecondRoadFromTheInput):
+    def forward(self, x, mask=None):
+        block = _SecondRoadFromTheInput if self.pre_norm else EncoderBlock
+        return block.forward(self, x, mask)
+
+
+class _NoSecondResidualInPostNorm(_NoSecondResidual):
+    def around(self, x, sublayer, norm):
+        block = EncoderBlock if self.pre_norm else _NoSecondResidual
+        return block.around(self, x, sublayer, norm)
+
+
 ENCODER = Question(
     name="hw2.EncoderBlock",
     title="The encoder block",
@@ -410,6 +428,24 @@ ENCODER = Question(
             "Your attention has biases, for which the question names no parameters: "
             "MultiHeadAttention(d_model, n_heads) has none.",
             _BiasedAttention,
+        ),
+        Misconception(
+            "norm_behind_the_sublayer_in_pre_norm",
+            "Post-norm is right. In pre-norm you normalise what the sublayer returns: "
+            "x + norm(f(x)). It is what goes *into* it that is normalised: x + f(norm(x)).",
+            _NormOfTheSublayerInPreNorm,
+        ),
+        Misconception(
+            "input_added_again_in_pre_norm",
+            "Post-norm is right. In pre-norm your second sum adds the block's input; the road "
+            "leads on from the first sum, and it is that which the feed-forward layer is added to.",
+            _SecondRoadFromTheInputInPreNorm,
+        ),
+        Misconception(
+            "residual_forgotten_in_post_norm",
+            "Pre-norm is right. In post-norm your second norm gets what the feed-forward layer "
+            "returns, without what went into it: norm(x + f(x)).",
+            _NoSecondResidualInPostNorm,
         ),
     ),
 )

@@ -36,6 +36,11 @@ def _forcing_cases(g: Generator) -> list[Case]:
     def number(low: int, high: int) -> int:
         return int(torch.randint(low, high, (), generator=g))
 
+    def telling(*lengths: int) -> list[list[str]]:
+        """Sentences of which the last in the alphabet is the last: neither first nor longest."""
+        found = sentences(*lengths)
+        return found if max(found) is found[-1] else telling(*lengths)
+
     n = number(3, 6)
     short, long = number(1, 3), number(5, 9)
     return [
@@ -43,7 +48,7 @@ def _forcing_cases(g: Generator) -> list[Case]:
             (sentences(n, n), "<begin>", "<end>", "<pad>"), shows=f"two sentences of {n} words each"
         ),
         Case(
-            (sentences(short, long, 4), "<s>", "</s>", "_"),
+            (telling(short, long, 4), "<s>", "</s>", "_"),
             shows=f"sentences of {short}, {long} and 4 words; the padding is '_'",
         ),
         Case(
@@ -171,6 +176,18 @@ def _forcing_first_length(sentences, begin, end, pad):
     )
 
 
+def _forcing_last_of_the_alphabet(sentences, begin, end, pad):
+    width = len(max(sentences))
+    return (
+        [[begin, *words] + [pad] * (width - len(words)) for words in sentences],
+        [[*words, end] + [pad] * (width - len(words)) for words in sentences],
+    )
+
+
+def _forcing_tokens_of_the_example(sentences, begin, end, pad):
+    return teacher_forcing(sentences, "<begin>", "<end>", "<pad>")
+
+
 def _forcing_one_too_long(sentences, begin, end, pad):
     read, predict = teacher_forcing(sentences, begin, end, pad)
     return [[*row, pad] for row in read], [[*row, pad] for row in predict]
@@ -265,6 +282,19 @@ FORCING = Question(
             "Your rows are padded to the length of the first sentence, which need not be the "
             "longest: take the largest of all lengths.",
             _forcing_first_length,
+        ),
+        Misconception(
+            "padded_to_the_last_in_the_alphabet",
+            "max(sentences) is not the longest of them: lists are compared by their first words, "
+            "in the order of the alphabet. The length that is asked for is max(map(len, "
+            "sentences)), and one more.",
+            _forcing_last_of_the_alphabet,
+        ),
+        Misconception(
+            "tokens_of_the_example",
+            'You write "<begin>", "<end>" and "<pad>", as in the example. What these tokens are '
+            "called, the arguments begin, end and pad say.",
+            _forcing_tokens_of_the_example,
         ),
         Misconception(
             "padded_by_one_too_many",

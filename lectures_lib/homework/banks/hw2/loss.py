@@ -124,6 +124,15 @@ def _loss_each(logits, target, pad):
     return _losses(logits, target) * (target != pad)
 
 
+def _loss_minus_probability(logits, target, pad):
+    p = logits.softmax(dim=-1).gather(-1, target[..., None])[..., 0]
+    return _mean(-p, target != pad)
+
+
+def _loss_perplexity(logits, target, pad):
+    return sequence_loss(logits, target, pad).exp()
+
+
 LOSS = Question(
     name="hw2.sequence_loss",
     title="What counts in the loss",
@@ -239,6 +248,17 @@ LOSS = Question(
             "You return a loss for every position. Training needs one number: the mean over the "
             "words.",
             _loss_each,
+        ),
+        Misconception(
+            "minus_the_probability",
+            "Your loss is the mean of -p, without a logarithm. F.nll_loss takes no logarithm "
+            "either: it wants log_softmax, not softmax. F.cross_entropy does both.",
+            _loss_minus_probability,
+        ),
+        Misconception(
+            "perplexity",
+            "You return e to the power of the loss, the perplexity. Asked for is the loss.",
+            _loss_perplexity,
         ),
     ),
 )

@@ -114,6 +114,17 @@ _UNBIASED = (
     "deviations: correction=0."
 )
 
+
+def _norm_not_moved(x, gamma, beta, eps=1e-5):
+    variance = x.var(dim=-1, keepdim=True, correction=0)
+    return gamma * x / (variance + eps).sqrt() + beta
+
+
+def _norm_of_the_sum(x, gamma, beta, eps=1e-5):
+    deviations = x - x.mean(dim=-1, keepdim=True)
+    return gamma * deviations / ((deviations**2).sum(dim=-1, keepdim=True) + eps).sqrt() + beta
+
+
 NORM = Question(
     name="hw2.layer_norm",
     title="Layer normalisation",
@@ -144,8 +155,8 @@ NORM = Question(
         ),
         Misconception(
             "eps_not_the_one_given",
-            "You always use eps = 1e-5. It is an argument, and real models differ: BERT's is "
-            "1e-12.",
+            "You use eps = 1e-5 whatever is given, or none at all. It is an argument, and real "
+            "models differ: BERT's is 1e-12.",
             partial(_norm, epsilon="fixed"),
         ),
         Misconception(
@@ -231,6 +242,18 @@ NORM = Question(
             "two are around 250,000 here and their difference is around 1: most of its digits are "
             "rounding. Subtract the mean first, then square.",
             _norm_difference_of_squares,
+        ),
+        Misconception(
+            "not_moved_to_mean_0",
+            "You divide x by the deviation without subtracting the mean first: the vector's "
+            "numbers keep a mean of their own. It is x - μ that is divided.",
+            _norm_not_moved,
+        ),
+        Misconception(
+            "sum_of_squares",
+            "You divide by the root of the *sum* of the squared deviations, the vector's length. "
+            "The variance is their mean.",
+            _norm_of_the_sum,
         ),
     ),
     # Numbers around 500 are known to some hundred-thousandths in float32, and the mean of some of

@@ -37,7 +37,7 @@ def _beam_cases(g: Generator) -> list[Case]:
             )
         return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
-    special = [_close_race(g), _nothing_ends(g)]
+    special = [_close_race(g), _nothing_ends(g), _all_from_one(g)]
     slips = [
         partial(_other_width, of=of, width_of=width_of)
         for of in ("more_ended", "more_live")
@@ -72,6 +72,15 @@ def _close_race(g: Generator) -> Case:
         results = [answer(*case.args) for answer in (beam_search, *_IN_A_CLOSE_RACE)]
         tokens = [[hypothesis for hypothesis, _ in result] for result in results]
         if not _tied(*case.args) and all(some not in tokens[:i] for i, some in enumerate(tokens)):
+            return case
+
+
+def _all_from_one(g: Generator) -> Case:
+    """One of the best needs more continuations of a single hypothesis than there are places."""
+    while True:
+        case = _some_case(g, likely=2.0, width=2, max_len=3, alpha=whole(g, 10, 20) / 10)
+        few = _search(*case.args, places="width each")
+        if not _tied(*case.args) and few != beam_search(*case.args):
             return case
 
 
@@ -135,6 +144,12 @@ def _search(
             for tokens, score in live
             for token, more in enumerate(table[tokens[-1] if tokens else start])
         ]
+        if places == "width each":
+            grown = [
+                h
+                for i in range(0, len(grown), len(table))
+                for h in sorted(grown[i : i + len(table)], key=best)[:width]
+            ]
         if places == "one each" and n > 1:
             grown = [
                 max(grown[i : i + len(table)], key=lambda h: h[1])
@@ -177,6 +192,13 @@ def _search(
             "without the end": ((5 + n) / 6) ** alpha,
             "the length": n**alpha,
             "none": 1.0,
+        }
+        divisor |= {
+            "without alpha": (5 + n) / 6,
+            "power of 6 alone": (5 + n) / 6**alpha,
+            "n alone divided": (5 + n / 6) ** alpha,
+            "the start": ((6 + n) / 6) ** alpha,
+            "one less": ((4 + n) / 6) ** alpha,
         }
         divisor["times alpha"] = alpha * (5 + n) / 6 if alpha else 1.0
         divisor["at every step"] = divisor["all tokens"] if tokens[-1] == end else 1.0
@@ -392,6 +414,30 @@ def _penalised_probabilities(
     return [(tokens, math.exp(score)) for tokens, score in found]
 
 
+def _ends_stay(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """What has ended stays in the beam as it is, and keeps a place there."""
+    table = log_probs.tolist()
+    beam: list[Hypothesis] = [([], 0.0)]
+    for _ in range(max_len):
+        grown = [h for h in beam if h[0][-1:] == [end]]
+        grown += [
+            ([*tokens, token], score + more)
+            for tokens, score in beam
+            if tokens[-1:] != [end]
+            for token, more in enumerate(table[tokens[-1] if tokens else start])
+        ]
+        beam = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:width]
+    found = [(tokens, score / ((5 + len(tokens)) / 6) ** alpha) for tokens, score in beam]
+    return sorted(found, key=lambda hypothesis: -hypothesis[1])
+
+
+_BRACKETS = (
+    "Your length penalty is not ((5 + n) / 6) ** alpha. Python takes the power first, then the "
+    "division, then the sum, where no brackets say otherwise: the sum and the quotient need "
+    "brackets of their own."
+)
 _BEST_ONLY = "You return the best hypothesis only. The `width` best are asked for, best first."
 _EXPONENTIAL = (
     "Your scores are probabilities, the exponentials of what is asked for. A score is the sum of "
@@ -544,6 +590,44 @@ _MISTAKES = (
         _one_goes_on,
     ),
     Misconception("best_only", _BEST_ONLY, _best_by_itself),
+    Misconception(
+        "ends_keep_their_places",
+        "What has ended stays in your beam: it holds a place there, so that fewer live on, and "
+        "better beginnings can push it out. Put it aside: it competes again when all is done, and "
+        "its place goes to the next best.",
+        _ends_stay,
+    ),
+    Misconception(
+        "width_continuations_each",
+        "You continue each hypothesis with its `width` likeliest tokens only. If `end` is one of "
+        "them, fewer are left to live on, and the `width` best may all stem from one: take every "
+        "token, or width + 1.",
+        partial(_search, places="width each"),
+    ),
+    Misconception(
+        "penalty_without_brackets", _BRACKETS, partial(_search, penalty="power of 6 alone")
+    ),
+    Misconception(
+        "penalty_without_brackets", _BRACKETS, partial(_search, penalty="n alone divided")
+    ),
+    Misconception(
+        "alpha_ignored",
+        "You divide by (5 + n) / 6, whatever alpha is. It is the penalty's exponent: "
+        "((5 + n) / 6) ** alpha.",
+        partial(_search, penalty="without alpha"),
+    ),
+    Misconception(
+        "start_counted",
+        "Your n is one too large. It counts the tokens that were chosen: not the start, which was "
+        "given.",
+        partial(_search, penalty="the start"),
+    ),
+    Misconception(
+        "one_token_not_counted",
+        "Your n is one too small: it counts all tokens that were chosen, from the first to the "
+        "last. (In a loop over range(max_len) the number of the step is one less.)",
+        partial(_search, penalty="one less"),
+    ),
     Misconception("scores_as_probabilities", _EXPONENTIAL, _scores_as_probabilities),
     Misconception("scores_as_probabilities", _EXPONENTIAL, _penalised_probabilities),
 )

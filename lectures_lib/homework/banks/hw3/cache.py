@@ -349,6 +349,46 @@ class _MergedWithoutTranspose(CachedAttention):
         return self.W_O((weights @ V).reshape(x.shape)), (K, V)
 
 
+class _OnePosition(CachedAttention):
+    def forward(self, x, past=None):
+        n, n_past = x.shape[1], 0 if past is None else past[0].shape[2]
+        places = self.positions.weight
+        return super().forward(x + places[n_past] - places[n_past:][:n], past)
+
+
+class _PositionsAtTheBeginning(CachedAttention):
+    def forward(self, x, past=None):
+        if past is not None:
+            x = x - self.positions.weight[past[0].shape[2] :][: x.shape[1]]
+        return super().forward(x, past)
+
+
+class _PositionsOneOffBehindAPast(CachedAttention):
+    def _first_position(self, n, n_past):
+        return n_past + 1 if n_past else 0
+
+
+class _PastHandedOn(CachedAttention):
+    def _hidden(self, n, n_past):
+        hidden = super()._hidden(n, n_past)
+        hidden[:, :n_past] = True
+        return hidden
+
+
+class _ValuesFirst(CachedAttention):
+    def _answer(self, output, all_of_it, new):
+        return output, all_of_it[::-1]
+
+
+class _PastCountedByHeads(CachedAttention):
+    def forward(self, x, past=None):
+        if past is None:
+            return super().forward(x)
+        n, places = x.shape[1], self.positions.weight
+        other = places[past[0].shape[1] :][:n] - places[past[0].shape[2] :][:n]
+        return super().forward(x + other, past)
+
+
 _MISTAKES = (
     Misconception("past_forgotten", _FORGOTTEN, _PastForgotten),
     Misconception(
@@ -502,6 +542,41 @@ _MISTAKES = (
         "(batch, n, d_model) in one go, which mixes the tokens. Transpose heads and tokens first, "
         "then flatten the last two.",
         _MergedWithoutTranspose,
+    ),
+    Misconception(
+        "new_tokens_at_one_position",
+        "All new tokens of a call get the same position, n_past. They stand behind each other: at "
+        "n_past, n_past + 1, …, n_past + n - 1.",
+        _OnePosition,
+    ),
+    Misconception(
+        "positions_at_the_beginning_only",
+        "You add positions only where there is no past. Later tokens have a position, too: the "
+        "first of them n_past.",
+        _PositionsAtTheBeginning,
+    ),
+    Misconception(
+        "positions_off_by_one",
+        "Your positions are off by one. After n_past tokens, at positions 0 … n_past - 1, the "
+        "first new one stands at position n_past.",
+        _PositionsOneOffBehindAPast,
+    ),
+    Misconception(
+        "past_not_looked_at",
+        "You hand on all keys and values, and that is right; but your new tokens look only at each "
+        "other. Put the old keys and values in front before you attend.",
+        _PastHandedOn,
+    ),
+    Misconception(
+        "values_before_keys",
+        "You return the values first. The next call takes a pair (keys, values).",
+        _ValuesFirst,
+    ),
+    Misconception(
+        "past_counted_along_the_heads",
+        "You take the number of heads for n_past. Keys are (batch, n_heads, n_past, d_head): "
+        "n_past is past[0].shape[2].",
+        _PastCountedByHeads,
     ),
 )
 

@@ -180,6 +180,24 @@ def _merge_overlapping(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
     return tuple(merged)
 
 
+def _merge_once(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """Only the first place of a word where the pair stands."""
+    for i in range(len(symbols) - 1):
+        if symbols[i : i + 2] == pair:
+            return (*symbols[:i], "".join(pair), *symbols[i + 2 :])
+    return symbols
+
+
+def _merge_up_to_the_last(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """A last symbol that is not merged is lost."""
+    merged = _merge(symbols, pair)
+    return merged if symbols[-2:] == pair and merged[-1] == "".join(pair) else merged[:-1]
+
+
+def _count_overwritten(words: Words) -> Counter[Pair]:
+    return Counter({pair: n for symbols, n in words.items() for pair in pairwise(symbols)})
+
+
 _MISTAKES = (
     Misconception(
         "words_not_weighted",
@@ -280,6 +298,24 @@ _MISTAKES = (
         "Your merges are right, but they are tuples. Return strings, the two parts with a space "
         'between them: " ".join(pair).',
         _as_tuples,
+    ),
+    Misconception(
+        "first_place_merged",
+        "In a word that holds the pair twice you merge it once. Go on behind the place that you "
+        "have merged, to the end of the word.",
+        partial(_learn, merge=_merge_once),
+    ),
+    Misconception(
+        "last_symbol_lost",
+        "When you merge, a word loses its last symbol, unless that is merged itself: your loop "
+        "over neighbours ends at the last pair. What follows the last merge must be kept, too.",
+        partial(_learn, merge=_merge_up_to_the_last),
+    ),
+    Misconception(
+        "count_overwritten",
+        "A pair gets the count of a single word, such as the last one that holds it. All of its "
+        "places are added up: counts[pair] += n.",
+        partial(_learn, count=_count_overwritten),
     ),
     Misconception(
         "symbol_merged_twice",

@@ -291,6 +291,48 @@ def _joined(word: str, vocabulary: list[str]) -> str:
     return " ".join(word_pieces(word, vocabulary))
 
 
+def _rest_stripped(word: str, vocabulary: list[str]) -> list[str]:
+    """What a piece has spelled is taken away by lstrip, which takes letters and not a piece."""
+    pieces: list[str] = []
+    while word:
+        prefix = "##" if pieces else ""
+        end = next((e for e in range(len(word), 0, -1) if prefix + word[:e] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        pieces.append(prefix + word[:end])
+        word = word.lstrip(word[:end])
+    return pieces
+
+
+def _rest_replaced(word: str, vocabulary: list[str]) -> list[str]:
+    """The piece's letters are taken away wherever else they stand, too."""
+    pieces: list[str] = []
+    while word:
+        prefix = "##" if pieces else ""
+        end = next((e for e in range(len(word), 0, -1) if prefix + word[:e] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        pieces.append(prefix + word[:end])
+        word = word.replace(word[:end], "")
+    return pieces
+
+
+def _whole_rest_never_tried(word: str, vocabulary: list[str]) -> list[str]:
+    """The loop over a piece's end begins one too early: nothing ever spells the last letter."""
+    return ["[UNK]"]
+
+
+def _mark_not_looked_up(word: str, vocabulary: list[str]) -> list[str]:
+    """Whether a piece has its ## in the vocabulary does not matter; it is written as it should."""
+    bare = [piece.removeprefix("##") for piece in vocabulary]
+    return word_pieces(word, [*bare, *(f"##{piece}" for piece in bare)])
+
+
+_STRIPPED = (
+    "What you take away from the word is not the piece alone. lstrip(piece) takes every letter "
+    "that occurs in the piece, as long as there is one; replace(piece, '') takes the piece away "
+    "wherever it stands. Go on behind it: word[len(piece):]."
+)
 _UNKNOWN = (
     "When nothing fits the rest of a word, you keep what you had found so far. BERT's rule is all "
     "or nothing: the *whole* word becomes "
@@ -364,6 +406,16 @@ _MISTAKES = (
         "the piece's end stops one too early.",
         _one_letter_never_tried,
     ),
+    Misconception("more_than_the_piece_taken_away", _STRIPPED, _rest_stripped),
+    Misconception("more_than_the_piece_taken_away", _STRIPPED, _rest_replaced),
+    Misconception(
+        "always_unknown",
+        "Every word is unknown to you. Does your loop over the piece's end try the whole rest of "
+        "the word? Its last letter stands at number len(word) - 1, so the first end to try is "
+        "len(word).",
+        _whole_rest_never_tried,
+    ),
+    Misconception("either_spelling_fits", _EITHER, _mark_not_looked_up),
     Misconception(
         "first_in_the_vocabulary",
         "You take the first piece of the vocabulary that fits. Its order says nothing: of all that "

@@ -157,6 +157,25 @@ def _rounded(
     return round(_rate(steps_before, d_model, warmup, factor=factor), places)
 
 
+def _one_term_from_0(
+    steps_before: int, d_model: int, warmup: int, which: str = "up", *, factor: float = 1.0
+) -> float:
+    """Only one of the two terms counts from 1; the other begins at 0, if it can."""
+    step = steps_before + 1
+    up, down = (steps_before, step) if which == "up" else (step, max(steps_before, 1))
+    return factor * d_model**-0.5 * min(down**-0.5, up * warmup**-1.5)
+
+
+def _relative(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
+    step = steps_before + 1
+    return factor * min(step / warmup, (warmup / step) ** 0.5)
+
+
+_ONE_TERM_FROM_0 = (
+    "One of the two terms counts steps from 1, the other from 0. In both of them step is "
+    "steps_before + 1."
+)
+
 SCHEDULE = Question(
     name="hw3.learning_rate",
     title="Warming up",
@@ -249,6 +268,14 @@ SCHEDULE = Question(
                 partial(_rounded, places=places),
             )
             for places in (3, 4, 5, 6, 7)
+        ),
+        Misconception("one_term_from_0", _ONE_TERM_FROM_0, _one_term_from_0),
+        Misconception("one_term_from_0", _ONE_TERM_FROM_0, partial(_one_term_from_0, which="down")),
+        Misconception(
+            "relative_to_the_peak",
+            "Your numbers say what share of the peak each step has, so the peak itself is 1. The "
+            "formula gives the rate, which depends on d_model, too.",
+            _relative,
         ),
     ),
     atol=1e-12,

@@ -204,6 +204,43 @@ _DECADIC = (
     "natural logarithm: log_softmax."
 )
 
+
+def _without_entropy(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    """The Kullback-Leibler divergence, as F.kl_div gives it."""
+    vocab = logits.shape[-1]
+    right, others = 1 - epsilon + epsilon / vocab, epsilon / vocab
+    entropy = -right * math.log(right) - (vocab - 1) * others * math.log(others)
+    return smoothed_cross_entropy(logits, targets, epsilon, pad) - entropy
+
+
+def _mean_over_the_vocabulary(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    return smoothed_cross_entropy(logits, targets, epsilon, pad) / logits.shape[-1]
+
+
+def _more_than_1(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    """The right word has its share of epsilon, and the others share it all."""
+    vocab = logits.shape[-1]
+    share = epsilon / (vocab - 1)
+    kept = 1 - epsilon + epsilon / vocab - share
+    return _mean(_losses(logits, targets, epsilon, kept=kept, share=share), targets != pad)
+
+
+def _bounded_logarithm(
+    logits: Tensor, targets: Tensor, epsilon: float, pad: int, least: float = 1e-9
+) -> Tensor:
+    log_probs = (logits.softmax(dim=-1) + least).log()
+    right = -log_probs.gather(-1, targets[..., None])[..., 0]
+    losses = (1 - epsilon) * right - epsilon * log_probs.mean(dim=-1)
+    return _mean(losses, targets != pad)
+
+
+_BOUNDED = (
+    "You add a small number to the probabilities, so that none is 0 before the logarithm. Then no "
+    "word can be less likely than that number, and a word of probability e^-200 costs 20 or 30 "
+    "and not 200. log_softmax needs no such help."
+)
+
+
 SMOOTHING = Question(
     name="hw3.smoothed_cross_entropy",
     title="A loss that forgives a little",
@@ -349,5 +386,28 @@ SMOOTHING = Question(
             "logarithm, in one: logits.log_softmax(dim=-1).",
             _no_softmax,
         ),
+        Misconception(
+            "entropy_subtracted",
+            "You return the Kullback-Leibler divergence, as F.kl_div does: the cross-entropy less "
+            "the entropy of the smoothed target. Training is the same, the number is not: sum up "
+            "-q log p alone.",
+            _without_entropy,
+        ),
+        Misconception(
+            "mean_over_the_vocabulary",
+            "You take the mean over the words of the vocabulary, too. At one place the products "
+            "q log p are added up; the mean is taken over places.",
+            _mean_over_the_vocabulary,
+        ),
+        Misconception(
+            "target_sums_to_more_than_1",
+            "Your target sums to more than 1. You share epsilon out among the wrong words, and "
+            "give the right word a part of it besides: each of *all* words gets epsilon / vocab.",
+            _more_than_1,
+        ),
+        Misconception("small_number_added", _BOUNDED, _bounded_logarithm),
+        Misconception("small_number_added", _BOUNDED, partial(_bounded_logarithm, least=1e-8)),
+        Misconception("small_number_added", _BOUNDED, partial(_bounded_logarithm, least=1e-10)),
+        Misconception("small_number_added", _BOUNDED, partial(_bounded_logarithm, least=1e-12)),
     ),
 )

@@ -89,6 +89,9 @@ def _count(
     head=True,
     head_bias=True,
     bias_of_w_2=None,
+    bias_of_w_1=None,
+    ff_biases=True,
+    attention_vectors=None,
     biases_per_head=False,
     channels_have_positions=False,
     positions_without_class=True,
@@ -110,7 +113,10 @@ def _count(
         * (biases and attention_biases)
     )
     attention = projections * (d_model**2 + bias) * (n_heads if per_head else 1)
-    feed_forward = 2 * d_model * d_ff + (d_ff + {None: d_model, "d_ff": d_ff}[bias_of_w_2]) * biases
+    attention += 0 if attention_vectors is None else (attention_vectors - projections) * d_model
+    of_w_1, of_w_2 = bias_of_w_1 or "d_ff", bias_of_w_2 or "d_model"
+    widths = {"d_ff": d_ff, "d_model": d_model}
+    feed_forward = 2 * d_model * d_ff + (widths[of_w_1] + widths[of_w_2]) * (biases and ff_biases)
     norm = norm_vectors * d_model
     block = attention + feed_forward + norms_in_a_block * norm
     vectors = (with_class if class_token else without_class) + n_patches * (
@@ -149,6 +155,12 @@ def _patches_by_the_pixel(
     )
     too_many = image_size**2 // patch_size - (image_size // patch_size) ** 2
     return right + too_many * d_model
+
+
+_WIDTHS = (
+    "A bias of your feed-forward layer has the wrong width. Of its two layers the first returns "
+    "d_ff numbers and has as many biases; the second returns d_model."
+)
 
 
 COUNT = Question(
@@ -194,7 +206,7 @@ COUNT = Question(
         Misconception(
             "projection_bias_forgotten",
             "You are d_model short, with and without a class token: the layer that makes vectors "
-            "of the patches has a bias.",
+            "of the patches has a bias, and the last norm two vectors, a gain and a shift.",
             partial(_count, projection_bias=False),
         ),
         Misconception(
@@ -328,6 +340,19 @@ COUNT = Question(
             "You divide the number of pixels by patch_size to get the number of patches. A patch "
             "has patch_size² pixels: there are (image_size / patch_size)² patches.",
             _patches_by_the_pixel,
+        ),
+        Misconception("bias_of_w_1_too_short", _WIDTHS, partial(_count, bias_of_w_1="d_model")),
+        Misconception(
+            "feed_forward_biases_forgotten",
+            "The biases of the feed-forward layers are missing: d_ff numbers behind the first "
+            "matrix and d_model behind the second.",
+            partial(_count, ff_biases=False),
+        ),
+        Misconception(
+            "one_bias_for_attention",
+            "You are 3 · d_model short in each block: attention has four projections, and each of "
+            "them a bias of d_model numbers.",
+            partial(_count, attention_vectors=1),
         ),
     ),
     # Counting is exact.

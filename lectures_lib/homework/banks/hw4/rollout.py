@@ -1,5 +1,7 @@
 """Question 6: attention through all layers."""
 
+from functools import partial
+
 import torch
 from torch import Generator, Tensor
 
@@ -314,6 +316,29 @@ _LAST_ROW = (
     "of all, and its row is product[:, 0]; the patches' shares in it are product[:, 0, 1:]."
 )
 
+
+def _half_of_one(weights, rows, columns, which="attention", *, share=0.5):
+    def residual(attention, share):
+        identity = torch.eye(attention.shape[-1])
+        if which == "attention":
+            return share * attention + identity
+        return attention + (1 - share) * identity
+
+    return _rollout(weights, rows, columns, residual=residual, share=share)
+
+
+def _first_layer_left_out(weights, rows, columns, *, share=0.5):
+    if len(weights) == 1:
+        nothing = torch.zeros(len(weights[0]), rows * columns)
+        return _as_grid(nothing, rows, columns)
+    return rollout(weights[1:], rows, columns, share=share)
+
+
+_HALVES = (
+    "Your matrices' rows do not sum to 1: only one of the two parts, attention and identity, gets "
+    "its weight. Both parts are shares of the same whole; write brackets around their sum."
+)
+
 ROLLOUT = Question(
     name="hw4.rollout",
     title="Through all layers",
@@ -455,6 +480,14 @@ ROLLOUT = Question(
         ),
         Misconception("last_row", _LAST_ROW, _last_patch_s_row),
         Misconception("last_row", _LAST_ROW, _with_what_is_left_out),
+        Misconception("only_one_part_weighted", _HALVES, _half_of_one),
+        Misconception("only_one_part_weighted", _HALVES, partial(_half_of_one, which="identity")),
+        Misconception(
+            "first_layer_left_out",
+            "Your product begins with the second layer. The first one has mixed the patches "
+            "already: begin with its matrix, or with the identity and all layers after it.",
+            _first_layer_left_out,
+        ),
     ),
     varied=Varied(
         "share",

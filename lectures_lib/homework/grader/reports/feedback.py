@@ -25,7 +25,8 @@ class Card:
     """What is said of one question.
 
     Attributes:
-        title, name: the question's, and the answer's in the notebook.
+        title: the question's, with its number in the notebook where the notebook gives it one.
+        name: the answer's in the notebook.
         look: "right", "open" or "wrong".
         status: the same in words.
         mistake: a recognised mistake's name.
@@ -88,21 +89,27 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         excuse=told.excuse(score) if score.excused else "",
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
         decided=[
-            (rules.title(homework, name), score.points[name], comment)
+            (_title(homework, rules, name), score.points[name], comment)
             for name, comment in score.decided.items()
         ],
         waiting=told.waiting(score),
         cards=[]
         if result.problem
-        else [
-            _card(homework[verdict.question], verdict, score, result) for verdict in result.verdicts
-        ]
+        else [_card(homework, verdict, score, result) for verdict in result.verdicts]
         + [_card_in_words(name, answer, score) for name, answer in score.in_words.items()],
     )
 
 
-def _card(question: Question, verdict: Verdict, score: Score, result: Result) -> Card:
+def _title(homework: Homework, rules: Rules, name: str) -> str:
+    """The title of a question, given its full name; numbered unless a person marks it."""
+    if name.split(".")[1] in rules.by_hand:
+        return rules.title(homework, name)
+    return told.heading(homework, homework[name])
+
+
+def _card(homework: Homework, verdict: Verdict, score: Score, result: Result) -> Card:
     """What became of one question."""
+    question = homework[verdict.question]
     look = _LOOK.get(told.state(verdict), "wrong")
     details = []
     if not verdict.right:
@@ -111,7 +118,7 @@ def _card(question: Question, verdict: Verdict, score: Score, result: Result) ->
         details += _reread(question)
     points = score.points.get(question.name, 0.0)
     return Card(
-        title=question.title,
+        title=told.heading(homework, question),
         name=question.answer_name,
         look=look,
         status=_STATUS[look],

@@ -45,10 +45,13 @@ def visible(text: str) -> str:
 
 
 def numbered(excerpt: Excerpt) -> Markup:
-    """A student's lines with their numbers in the cell, which are not copied with them."""
+    """A student's lines with their numbers in the cell, which are not copied with them.
+
+    Of an empty block browsers copy nothing: a blank line needs a break.
+    """
     shown = Markup("")
     for i, text in enumerate(excerpt.lines, start=excerpt.first):
-        line = Markup('<span data-line="{}">{}</span>').format(i, visible(text))
+        line = Markup('<span data-line="{}">{}</span>').format(i, visible(text) or Markup("<br>"))
         shown += (Markup("<mark>{}</mark>").format(line) if i == excerpt.told else line) + "\n"
     return shown
 
