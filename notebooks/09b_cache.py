@@ -60,7 +60,7 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say what of a text's past the newest word needs, and why it is keys and values and not queries;
+# - say what of a text's past the newest word needs, and why the rest may be thrown away;
 # - change your decoder, line by line, so that each step computes one position, and check every change;
 # - prove that it writes the same as before, and find the bug that a few right outputs hide;
 # - count what a cache saves and what it costs, and say why the clock gains less than the count.

@@ -467,8 +467,8 @@ for shares in decides.values():
 # Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with
 # the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked which of
 # two verbs is likelier (*is* or *are*, *was* or *were*, *has* or *have*), 720<!-- agreement_wikitext: n_asked .0f -->
-# times after subjects like *The songs*, then as often after *The songs of the film*, *The songs of the film near the
-# road*.
+# times after subjects like *The songs*, and 720 times each with one, two and three nouns in between (*The songs of the
+# film*, *The songs of the film near the road*, ...).
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
@@ -527,8 +527,8 @@ for text in (
 # ### Other rules
 #
 # *Is* or *are* is one question. But two sentences that differ in one place, one right and one wrong, can ask about any
-# rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. Put in
-# pairs of your own:
+# rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. (That is
+# fair only if they begin alike: exercise 4 has a pair that does not.) Put in pairs of your own:
 
 # %% tags=["atol=0.15"]
 YOURS = [
@@ -617,8 +617,7 @@ for sort, pairs in pairs_of.items():
 #
 # <details><summary>Answer</summary>
 #
-# In six sorts it passes every pair: whatever is decided by the word before or the one before that, it has learned. It
-# fails after a phrase, as above, and with *himself* in a good fifth: behind "queen", too, it prefers "himself". The
+# In six sorts it passes every pair: there the clue stands beside the word in question. It fails after a phrase, as above, and with *himself* in a good fifth: behind "queen", too, it prefers "himself". The
 # half is "after a clause". There it says "were" *every* time, which is right behind "The songs that the road had shown"
 # and wrong behind "The song that the roads had shown". Half right is what one answer for everything gets.
 #
@@ -835,9 +834,10 @@ for noun in TEN:
     behind = [log_probability(f"\n {text}", "ever been") for text in (no, the)]
     right_behind += behind[0] > behind[1]
 print(f"whole sentences: {right_whole} of 10, only 'ever been': {right_behind} of 10")
-# The second. Whole sentences lose every time because "No" is rare at the beginning of a
-# line, which has nothing to do with "ever". Behind both beginnings "ever been" is about
-# equally likely: this rule the model does not know, and that is another result than 0.
+# The second. Whole sentences lose every time, probably because "No" is rare at the
+# beginning of a line, which has nothing to do with "ever". Behind "No" the words "ever
+# been" are likelier in 6 of 10: ten pairs do not show that the model knows the rule, and
+# that is another result than 0.
 
 # %% [markdown]
 # ## Summary

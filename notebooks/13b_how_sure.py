@@ -168,7 +168,7 @@ for task, (values, n) in SEEDS.items():
 
 # %% [markdown]
 # So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on other
-# sentences?* The standard error does. A careful table has both.
+# sentences?* That is for the standard error, of the difference if there are two. A careful table has both.
 #
 # **Never report the best seed.** [Chapter 14b](14b_words_and_spans.ipynb) lets a model answer 38 questions about texts,
 # and measures it by F1, another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small:
@@ -206,7 +206,7 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# (The simulation is a draw, too: it may miss the count by a hundredth.) So three seeds without overlap are a hint. Four
+# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap are a hint. Four
 # without overlap are a stronger one, since luck does that once in 35 times. But even they say nothing about other
 # sentences.
 #
@@ -329,7 +329,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 #
 # So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this book, whose
 # sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of 46
-# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B.)
+# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: $p$ is pair
+# B's.)
 #
 # And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
 # equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
@@ -371,7 +372,7 @@ assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 #
 # ### When it lies
 #
-# Three cases in which the ten lines print a verdict that does not hold.
+# Three cases in which what `compare` prints does not hold.
 
 # %% [markdown]
 # **Predict.** Two programs differ on four sentences of 80, and the first is right on all four. Does the bootstrap's
@@ -449,8 +450,9 @@ assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 # it is the sentence's mean.
 #
 # **One training each.** `compare` is about two *models*. Trained again, the same recipe gives another model, and no
-# number of examples tells that it would. Take two recipes that are equally good, whose seeds scatter by 0.011, as "our
-# sentiment" did above.
+# number of examples tells that it would. Take two recipes that are equally good, and suppose that the true accuracies
+# of their models scatter by 0.011 from training to training. ("Our sentiment" scattered by as much above; but on 80
+# sentences, so that a part of it is their luck.)
 
 # %% [markdown]
 # **Predict.** Each is trained once, and the two models differ on about one example in seven. How often is $p < 0.05$ on
@@ -459,8 +461,7 @@ assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 # <details><summary>Answer</summary>
 #
 # More frequent: seldom on 80, in about half of the cases on 5,000. It is tempting to think that a larger test set
-# protects from all luck. It finds smaller differences, and two *models* do differ; only their recipes do not. The
-# remedy is several seeds of each.
+# protects from all luck. It finds smaller differences, and two *models* do differ; only their recipes do not.
 #
 # </details>
 
@@ -474,8 +475,9 @@ for n in (80, 872, 5000):
     print(f"{n:5} examples: p < 0.05 in {alarms / 400:.2f} of the cases")
 
 # %% [markdown]
-# With several seeds of both, score each example by its mean over the seeds before `compare`: then a lucky seed weighs
-# less. (It still says nothing about other recipes, or other data to learn from.)
+# Several seeds of both help: score each example by its mean over the seeds before `compare`, and a lucky seed weighs
+# less. That does not cure it, for `compare` takes these few seeds for all there are. So look also whether the seeds
+# themselves overlap, as at the beginning of the page. (Other data to learn from are a question of their own.)
 #
 # ## Looking twice
 #
@@ -489,7 +491,7 @@ for n in (80, 872, 5000):
 # <details><summary>Answer</summary>
 #
 # About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
-# "p = 0.02". But it was not one head: the largest of 72 draws usually lies that far out. 55 is a common result for a
+# "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a common result for a
 # single head, and 50 is the mean of all. On new words the best head is a coin again.
 #
 # </details>
@@ -524,7 +526,7 @@ assert np.quantile(best, 0.025) >= 0.57
 # further left.) Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen
 # among many *by a number* makes that number too good. The way out costs a few examples. Choose on the **validation**
 # split; ask the **test** split once, about what was chosen. And give every system the same number of tries: a model
-# with twenty learning rates beats its equal with one by seven points, if both are judged on the 80 sentences by which
+# with twenty learning rates beats its equal with one by up to seven points, if both are judged on the 80 sentences by which
 # they were chosen (exercise 3).
 #
 # ## Compared with what?
@@ -565,7 +567,7 @@ for name, (accuracy, matthews) in COLA.items():
 #
 # | one reads | the table allows |
 # |---|---|
-# | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The standard error is 0.04; we see no difference. |
+# | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three of 80 sentences, and even 3 : 0 is what coins do one time in four. |
 # | Search by meaning is better than search by words. | In one edition of this book it found 34 of 46, words 26. Of 18 disagreements it won 13; coins are as uneven one time in ten. |
 # | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
 # | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |

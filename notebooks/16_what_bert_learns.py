@@ -1103,7 +1103,8 @@ print(tree_distances(4, {(0, 1), (0, 2), (0, 3)}).int().tolist(), "in the tree")
 # %% [markdown]
 # The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained on the sentences by
 # which the heads were chosen, until its distances come close to those of the trees. Write the loss before you read on:
-# the mean of |distance in the tree − distance given| over all pairs of words of a sentence.
+# the mean of |distance in the tree − distance given| over the whole table of a sentence, the zeros of its diagonal
+# included.
 
 
 # %% tags=["atol=0.1"]
@@ -1160,7 +1161,7 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
 # The 114 trees are learned nearly by heart (12,288 numbers are many for them), and what counts are the others. There the
-# tree is the one that links all words by the shortest distances.
+# tree is the one that links all words with the smallest sum of distances. (Unlike Eisner's, its links may cross.)
 
 # %% [markdown]
 # **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the probe's trees on the
@@ -1232,9 +1233,10 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # %% [markdown]
 # Of the sentence about the farmer, six of the seven links are right in our run; "stranger" hangs on "farmer" in place
 # of "sold". And the baselines stay behind: the same matrix with the same training makes no such trees of the
-# embeddings, which know the words and their places, nor of the untrained twin. So what it finds in the middle layers
-# has been put there by MiniLM's training. (The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over
-# sentences, as the links of one sentence share their luck.) And once more it is the middle, states 2 to 4, and it
+# embeddings, which know the words and their places, nor of the untrained twin. So, as far as one untrained network can
+# tell, what it finds in the middle layers was put there by training. (The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over
+# sentences, as the links of one sentence share their luck. State 2 is the best of seven on these very sentences, so its
+# lead is a little too good.) And once more it is the middle, states 2 to 4, and it
 # fades. On UD English (1,000 sentences to train on, 400 others, three draws):
 #
 # | links found | state 0 | state 2 | state 3 | state 6 |
@@ -1243,9 +1245,10 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
 # The chain has 43 %<!-- structural_probe: chain/mean .0f --> there, the untrained BERT hardly more, and the
-# embeddings are above it: from more sentences the matrix can learn by the words alone which of them hang together.
-# Hewitt and Manning have about 80 % for the seventh layer of BERT base and 49 % for the chain, on newspaper text, with
-# some forty thousand sentences to train on (table 1).
+# embeddings of MiniLM are above the chain: they say something about which words hang together without any context,
+# which the untrained twin's do not, though they tell words and places apart as well. Hewitt and Manning have about 80 %
+# for BERT base's layer 7, as they count, and 49 % for the chain, on newspaper text, with some forty thousand sentences
+# to train on (table 1).
 #
 # ## What goes wrong
 #
@@ -1284,7 +1287,7 @@ for same, others in lucky.values():
 #
 # <details><summary>Answer</summary>
 #
-# Next to nothing, in both cases: less than 0.03, about what chance does to such a share. What a head does may be done
+# Next to nothing, in both cases: less than 0.03. What a head does may be done
 # by others as well, or the vectors get there in another way. (This is over all relations; on the few that the head
 # follows, we did not look.)
 #
