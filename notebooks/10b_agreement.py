@@ -836,7 +836,7 @@ for noun in TEN:
 print(f"whole sentences: {right_whole} of 10, only 'ever been': {right_behind} of 10")
 # The second. Whole sentences lose every time, probably because "No" is rare at the
 # beginning of a line, which has nothing to do with "ever". Behind "No" the words "ever
-# been" are likelier in 6 of 10: ten pairs do not show that the model knows the rule, and
+# been" are likelier in 6 of 10. Ten pairs do not show that it knows the rule, and
 # that is another result than 0.
 
 # %% [markdown]
