@@ -16,6 +16,7 @@ import results_layout as layout
 
 FILES = sorted(path.stem for path in results.FOLDER.glob("*.json"))
 LONG = {1360: 9_000, 390: 10_000}  # pixels that an article of these pages may be high
+LINE = 175  # pixels that a file's line of the overview may be high on a phone, on average
 WEIGHT = 120_000  # bytes of such a page, not compressed
 LOOKED_UP = [
     page for page in pages() if page.startswith(("book/results", "book/claims", "book/published"))
@@ -95,6 +96,8 @@ def test_a_page_is_no_longer_than_a_person_reads(tab, address, path):
     for width, most in LONG.items():
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(address + path, wait_until="load")
+        if path == "book/results.html":  # a list: it grows with the files
+            most = max(most, LINE * len(FILES))
         assert page.evaluate("document.querySelector('article').offsetHeight") < most
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
