@@ -16,7 +16,7 @@ import results_layout as layout
 
 FILES = sorted(path.stem for path in results.FOLDER.glob("*.json"))
 LONG = {1360: 9_000, 390: 10_000}  # pixels that an article of these pages may be high
-LINE = 175  # pixels that a file's line of the overview may be high on a phone, on average
+LINE = 190  # pixels that a file's line of the overview may be high on a phone, on average
 WEIGHT = 120_000  # bytes of such a page, not compressed
 LOOKED_UP = [
     page for page in pages() if page.startswith(("book/results", "book/claims", "book/published"))
