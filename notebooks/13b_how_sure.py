@@ -329,8 +329,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 #
 # So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this book, whose
 # sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of 46
-# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: $p$ is pair
-# B's.)
+# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B's
+# counts, and so its $p$.)
 #
 # And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
 # equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
