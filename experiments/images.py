@@ -272,25 +272,31 @@ def main() -> None:
     parser.add_argument("--only", help="one run of the folder, such as cifar10_vit_augmented_0")
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
+    names = [
+        f"{source}_{name}_{way}_{seed}"
+        for source, name, way, seed in product(size.sources, size.models, size.ways, size.seeds)
+        if way == "augmented" or name == "vit"
+    ]
+    if arguments.only not in (None, *names):
+        parser.error(f"there is no run {arguments.only!r} of this size; there are: {names}")
     folder = arguments.runs or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
+    wanted = [arguments.only] if arguments.only else names
     measured: dict[str, dict] = {}
     for source in size.sources:
-        if arguments.only and not arguments.only.startswith(source):
+        if not any(run.startswith(source) for run in wanted):
             continue
         learn, test = (data.load("images", split, SOURCES[source]) for split in ("train", "test"))
         print(learn.origin, flush=True)
         learn, test = learn[: size.n_train], test[: size.n_test]
         for name, way in product(size.models, size.ways):
-            if way == "plain" and name != "vit":
-                continue
             runs = [
                 measure(size, learn, test, name, way == "augmented", seed, folder / run)
                 for seed in size.seeds
-                if (run := f"{source}_{name}_{way}_{seed}") == arguments.only or not arguments.only
+                if (run := f"{source}_{name}_{way}_{seed}") in wanted
             ]
             print(f"{source}, {name}, {way}: {runs}", flush=True)
-            if not arguments.only:
+            if runs and not arguments.only:
                 measured.setdefault(source, {}).setdefault(name, {})[way] = summary(runs)
         if size.file is not None and not arguments.only:
             title = (

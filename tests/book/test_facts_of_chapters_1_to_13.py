@@ -1,5 +1,6 @@
 """What chapters 1 to 13 say in words about measured numbers, held against the files of results."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -62,3 +63,58 @@ def test_how_far_the_vit_is_behind_the_convolution():
     ).groups()
     for text, step in zip(said, ("900", "1800", "7200", "9000", "18000"), strict=True):
         assert behind(step) == pytest.approx(float(text), abs=0.1)
+
+
+def drawn(number, name):
+    """What the cells of a chapter give this name, one after the other: the numbers of a figure."""
+    (path,) = NOTEBOOKS.glob(f"{number}_*.py")
+    return [
+        ast.literal_eval(node.value)
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == name
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("NETWORK", "language_models_cpu"), ("LARGER", "language_models")]
+)
+def test_the_letter_models_curves_are_the_measured_ones(name, file):
+    (curve,) = drawn("10", name)
+    by_step = results.load(file)["results"]["trained"]["validation_by_step"]
+    assert curve == {step: round(by_step[str(step)]["mean"], 2) for step in curve}
+
+
+def test_the_curves_of_images_are_the_measured_ones():
+    clothes, photographs = zip(drawn("11", "BATCHES"), drawn("11", "SHARES"), strict=True)
+    found = {
+        0: (clothes, "images_cpu", "fashion_mnist", 3),
+        1: (photographs, "images", "cifar10", 2),
+    }
+    for (batches, shares), file, source, digits in found.values():
+        for name, curve in shares.items():
+            models = results.load(file)["results"][source]
+            by_step = models[{"convolutions": "cnn"}.get(name, name.lower())]["augmented"][
+                "by_step"
+            ]
+            assert curve == [round(by_step[str(step)]["mean"], digits) for step in batches], name
+
+
+def test_the_dots_of_berts_choices_are_the_measured_ones():
+    (dots,) = drawn("13", "RIGHT")
+    found = results.load("bert_ablations_full")["results"]
+    variants = ("no_nsp", "rate_40", "paper", "always_mask", "left_to_right")
+    measured = [[round(100 * v, 1) for v in found[name]["accuracy"]["values"]] for name in variants]
+    assert list(dots.values()) == measured
+
+
+def test_which_of_berts_choices_differ_by_more_than_their_seeds():
+    """Chapter 13's answer: in accuracy only the model without NSP, and ahead of left to right."""
+    found = results.load("bert_ablations_full")["results"]
+    right = {name: row["accuracy"] for name, row in found.items() if isinstance(row, dict)}
+    assert right["no_nsp"]["min"] > right["paper"]["max"]
+    assert right["no_nsp"]["min"] > right["left_to_right"]["max"]
+    for name in ("rate_40", "always_mask"):
+        assert right[name]["min"] < right["paper"]["max"]
+        assert right["paper"]["min"] < right[name]["max"]
+    assert found["rate_40"]["perplexity"]["max"] < found["paper"]["perplexity"]["min"]
+    assert found["always_mask"]["next_sentence"]["max"] < found["paper"]["next_sentence"]["min"]

@@ -1,5 +1,6 @@
 """Question 2: reading a word as WordPiece does."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -291,8 +292,10 @@ def _joined(word: str, vocabulary: list[str]) -> str:
     return " ".join(word_pieces(word, vocabulary))
 
 
-def _rest_stripped(word: str, vocabulary: list[str]) -> list[str]:
-    """What a piece has spelled is taken away by lstrip, which takes letters and not a piece."""
+def _rest_by(take: Callable[[str, str], str], word: str, vocabulary: list[str]) -> list[str]:
+    """What a piece has spelled is taken away from the word by a method of strings that takes more
+    than that.
+    """
     pieces: list[str] = []
     while word:
         prefix = "##" if pieces else ""
@@ -300,21 +303,18 @@ def _rest_stripped(word: str, vocabulary: list[str]) -> list[str]:
         if end is None:
             return ["[UNK]"]
         pieces.append(prefix + word[:end])
-        word = word.lstrip(word[:end])
+        word = take(word, word[:end])
     return pieces
 
 
-def _rest_replaced(word: str, vocabulary: list[str]) -> list[str]:
-    """The piece's letters are taken away wherever else they stand, too."""
-    pieces: list[str] = []
-    while word:
-        prefix = "##" if pieces else ""
-        end = next((e for e in range(len(word), 0, -1) if prefix + word[:e] in vocabulary), None)
-        if end is None:
-            return ["[UNK]"]
-        pieces.append(prefix + word[:end])
-        word = word.replace(word[:end], "")
-    return pieces
+def _stripped(word: str, piece: str) -> str:
+    """`lstrip` takes letters, and not a piece."""
+    return word.lstrip(piece)
+
+
+def _replaced(word: str, piece: str) -> str:
+    """Wherever else its letters stand, too."""
+    return word.replace(piece, "")
 
 
 def _whole_rest_never_tried(word: str, vocabulary: list[str]) -> list[str]:
@@ -406,8 +406,8 @@ _MISTAKES = (
         "the piece's end stops one too early.",
         _one_letter_never_tried,
     ),
-    Misconception("more_than_the_piece_taken_away", _STRIPPED, _rest_stripped),
-    Misconception("more_than_the_piece_taken_away", _STRIPPED, _rest_replaced),
+    Misconception("more_than_the_piece_taken_away", _STRIPPED, partial(_rest_by, _stripped)),
+    Misconception("more_than_the_piece_taken_away", _STRIPPED, partial(_rest_by, _replaced)),
     Misconception(
         "always_unknown",
         "Every word is unknown to you. Does your loop over the piece's end try the whole rest of "
