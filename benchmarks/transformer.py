@@ -28,7 +28,7 @@ from lectures_lib.models.transformer import Transformer, TransformerConfig
 
 VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, MAX_LEN = 8_000, 256, 4, 6, 1024, 256
 BATCH, N = 16, 64
-ROUNDS = 12
+ROUNDS = 24
 HUGGING_FACE_SIZES = {"layers": N_LAYERS, "attention_heads": N_HEADS, "ffn_dim": D_FF}
 TOKENS = {
     "scale_embedding": True,
