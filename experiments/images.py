@@ -104,11 +104,12 @@ def new_vit(config: ViTConfig) -> ViT:
     return model
 
 
-def convolutions(n_channels: int, width: int = 32) -> list[nn.Module]:
+def convolutions(n_channels: int, width: int = 32) -> nn.Sequential:
     """Four convolutions, with batch normalisation, that halve the image twice:
-    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4).
+    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4). Chapter 11 writes the
+    same.
     """
-    layers: list[nn.Module] = []
+    layers = []
     for read, written, stride in (
         (n_channels, width, 1),
         (width, width, 2),
@@ -120,7 +121,7 @@ def convolutions(n_channels: int, width: int = 32) -> list[nn.Module]:
             nn.BatchNorm2d(written),
             nn.ReLU(),
         ]
-    return layers
+    return nn.Sequential(*layers)
 
 
 def small_cnn(n_channels: int, width: int = 32) -> nn.Module:
@@ -128,7 +129,7 @@ def small_cnn(n_channels: int, width: int = 32) -> nn.Module:
     images.
     """
     mean = (nn.AdaptiveAvgPool2d(1), nn.Flatten())
-    return nn.Sequential(*convolutions(n_channels, width), *mean, nn.Linear(2 * width, 10))
+    return nn.Sequential(convolutions(n_channels, width), *mean, nn.Linear(2 * width, 10))
 
 
 def hybrid(config: ViTConfig, width: int = 32) -> nn.Module:
@@ -137,7 +138,7 @@ def hybrid(config: ViTConfig, width: int = 32) -> nn.Module:
     """
     side = config.image_size // 4
     places = replace(config, image_size=side, patch_size=1, n_channels=2 * width)
-    return nn.Sequential(*convolutions(config.n_channels, width), new_vit(places))
+    return nn.Sequential(convolutions(config.n_channels, width), new_vit(places))
 
 
 def new_model(name: str, config: ViTConfig) -> nn.Module:

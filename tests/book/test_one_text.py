@@ -187,6 +187,14 @@ def test_no_other_chapter_writes_it_differently():
     assert set(found) == OTHERS
 
 
+def test_the_experiment_trains_what_the_chapter_writes():
+    """Chapter 11 quotes what experiments/images.py measured of these four convolutions."""
+    tree = ast.parse((ROOT / "experiments" / "images.py").read_text())
+    (measured,) = [node for node in tree.body if getattr(node, "name", "") == "convolutions"]
+    cell = CHAPTERS["11_vision_transformer"]["convolutions"]
+    assert parts(Bare().visit(measured)) == parts(cell)
+
+
 @pytest.mark.parametrize(
     ("code", "differs"),
     [
