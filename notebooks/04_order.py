@@ -137,7 +137,7 @@ plt.show()
 # at all. All of them are sines and cosines, the choice of the Transformer's authors. (The comparison with bits is a
 # textbook's.) Each pair $i$ of a sine and a cosine has a frequency $\omega_i$ of its own, lower than that of the pair before:
 #
-# $$PE_{pos,\,2i} = \sin(pos \cdot \omega_i), \qquad PE_{pos,\,2i+1} = \cos(pos \cdot \omega_i), \qquad \omega_i = 10000^{-2i/d_{model}}.$$
+# $$\begin{aligned} PE_{pos,\,2i} &= \sin(pos \cdot \omega_i), \\ PE_{pos,\,2i+1} &= \cos(pos \cdot \omega_i), \\ \omega_i &= 10000^{-2i/d_{model}}. \end{aligned}$$
 #
 # By hand, with $d_{model} = 4$: there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
 # The vector of position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) \approx (0.84, 0.54, 0.01, 1.00)$.
@@ -387,7 +387,7 @@ for name, reader in readers.items():
     with torch.no_grad():
         written = reader(digits).argmax(dim=-1)
     right[name] = (written == digits.flip(1)).float().mean().item()
-    # The first eight places, turned round as if the string ended there:
+    # Or had it read the first eight places only?
     as_eight[name] = (written[:, :8] == digits[:, :8].flip(1)).float().mean().item()
     print(f"{name:12} right {right[name]:.2f}   as if 8 digits: {as_eight[name]:.2f}")
 
@@ -429,7 +429,8 @@ ClockDial(d_model=8)
 #
 # <details><summary>Answer</summary>
 #
-# About 4, a quarter of their length, and the closest two are neighbours. Among two thousand points, with many hands
+# About 4, a quarter of their length: so far apart are any two neighbours, and no two positions are closer. Among two
+# thousand points, with many hands
 # that hardly move, it is tempting to expect two that nearly coincide. But the fast hands turn by up to a radian at
 # every step, and two positions are close only where *all* hands point nearly the same way.
 #
@@ -439,8 +440,9 @@ ClockDial(d_model=8)
 PE = sinusoidal_positions(2000, 512)
 distances = torch.cdist(PE, PE)
 distances.fill_diagonal_(math.inf)
-p, q = divmod(distances.argmin().item(), 2000)
-print(f"closest pair: {abs(p - q)} position apart, distance {distances.min():.1f}")
+neighbours = distances.diagonal(1)  # from each position to the next
+print(f"closest two: {distances.min():.1f}")
+print(f"two neighbours: {neighbours.min():.1f} to {neighbours.max():.1f}")
 
 # %% [markdown]
 # **What do two positions have to do with each other?** Dot products are what attention compares. Write $\omega$ for a
@@ -550,15 +552,15 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
 # with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can look
-# $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$ places,
-# then the query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). The
+# $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$ places
+# (rows times $W^Q = M_{-k}^\top$, which is $M_k$), then the query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). The
 # authors guessed that a model would easily learn this; it was one of their reasons for the waves.
 #
 # Heads of places exist. MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
 # token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
 # places hold the same vector, the average of all word vectors, and only the positions differ.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: each position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: nearly every position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 wordless = (
     embedding["word"].mean(dim=0)
     + embedding["position"][:128]

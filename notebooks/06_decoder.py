@@ -176,7 +176,7 @@ draw("targets")
 # the attention of chapters 2 and 3, with one change: the queries are made from the decoder's vectors, the keys and
 # values from the memory, the encoder's output:
 #
-# $$Q = X_{\text{decoder}} W^Q, \qquad K = X_{\text{encoder}} W^K, \qquad V = X_{\text{encoder}} W^V.$$
+# $$\begin{aligned} Q &= X_{\text{decoder}} W^Q, \\ K &= X_{\text{encoder}} W^K, \\ V &= X_{\text{encoder}} W^V. \end{aligned}$$
 #
 # By hand: the source is `may 5`, and the decoder is about to write the month. Suppose that its query meets the five
 # keys with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are
@@ -996,9 +996,10 @@ with_and_without(
 # -->, that of month and day between 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> and 0.94<!--
 # other_seeds: chapter_6/month_and_day/max .2f -->. It is tempting to say that the model has learned to copy the year's
 # digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
-# well: nearly all answers below begin so, and with the other seeds 0.20<!-- other_seeds:
+# well: an answer begins so nearly always in some runs, and with the other seeds 0.20<!-- other_seeds:
 # chapter_6/begins_with_19_or_20/min .2f --> to 0.77<!-- other_seeds: chapter_6/begins_with_19_or_20/max .2f --> of
-# them. In most, not even the year's last two digits are right. A model may learn anything that is true of its
+# them. (Where seeds differ so much, this page's own run may lie outside all three ranges.) In most, not even the year's
+# last two digits are right. A model may learn anything that is true of its
 # examples, whether we meant it or not.
 #
 # </details>
@@ -1123,7 +1124,9 @@ for broken in (copying_losses, leaky_losses):
 # The dashed line in the picture is a yardstick. A decoder that never looks at the source can do no better than to
 # spread its probability evenly over the 72,049 days of the training; that costs $\ln 72{,}049 = 11.2$ for a date, or
 # 1.02 for each of its eleven characters. A model below the line knows something about the answer: from the source, or
-# from the answer itself.
+# from the answer itself. (Two curves begin above $\ln 42 = 3.7$, an even guess over the characters, and one far below it.
+# The scores come from the table that the decoder's input is read from, so an untrained model favours the character that
+# it has just read. That one is the answer only where nothing is shifted.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Training loss over 400 steps, logarithmic axis, and a dashed line at 1.02. The loss without the shift is far below the right model's from the start; with the mask off by one it leaves the right one after some tens of steps and then stays well below it. All three end below the dashed line."}, "figure": {"caption": "Loss in training, the same steps, batches and rates for all three. The two broken models look better than the right one. Dashed: the best that a decoder blind to the source could do, ln 72,049 / 11."}}
 curves = {name: each for name, (_, each) in trained.items()}

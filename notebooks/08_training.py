@@ -466,8 +466,8 @@ assert all(ours(step) == theirs(step) for step in range(700))
 # Does the warm-up matter? The small experiment of [chapter 5](05_encoder.ipynb) cannot tell. Where learning was slow,
 # in six blocks of post-norm, runs without and with a warm-up were, after 300 steps, no better than a model that is
 # blind to order: 0.32<!-- norm_order: accuracy/blocks_6/post_norm/at_once/mean .2f --> and
-# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of its digits right (three seeds). In the three
-# other settings the model learned the task either way. It is said to matter in deeper models and at larger rates.
+# 0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean .2f --> of its digits right (three seeds). In the
+# three other settings (pre-norm in six blocks, both in two) the model learned the task either way. It is said to matter in deeper models and at larger rates.
 #
 # ### Clipping
 #
@@ -550,8 +550,8 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 # than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: the spikes in the curve at the top of the chapter. The rare lengths come in batches of their
-# own, and these have the larger losses (after step 200 over twice the others'), probably for want of practice. And the
-# batches must be shuffled: in order of length, every epoch would end with long sentences, and the model might forget
+# own, and these have the larger losses (after step 200 over twice the others' on average), probably for want of practice. (Single
+# spikes are ten times as high and more; what makes those we have not looked into.) And the batches must be shuffled: in order of length, every epoch would end with long sentences, and the model might forget
 # the short ones.
 #
 # It pays. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->

@@ -586,8 +586,8 @@ for german, english in zip(captions, to_english(captions), strict=True):
 #
 # It writes something else, in the form of a sentence, with an invented word if need be. Its whole world is what people,
 # dogs and balls do in photographs. A word that it has never seen is no gap for it, but a few byte pairs that it has
-# seen in other words, and the probabilities always sum to 1: some sentence is always the likeliest. No mark beside it
-# says that it is guessing.
+# seen in other words, and the probabilities always sum to 1: some sentence is always the likeliest. Nothing in
+# the sentence says that it is guessing.
 #
 # </details>
 
@@ -598,7 +598,8 @@ print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0]
 # ### Good, typical, bad
 #
 # Numbers do not say *which* sentences go wrong. So read some. We made up these twelve and a translation of each, some
-# easy and some hard; they are no test set. They are sorted by their BLEU.
+# easy and some hard; they are no test set. They are sorted by their BLEU. Beside it stands something that the translator
+# knows of itself: the smallest probability that it gave to a token of its own sentence.
 
 # %% tags=["hide-input"]
 OURS = {
@@ -630,14 +631,24 @@ OURS = {
     "Gestern hat es den ganzen Tag geregnet.": "It rained all day yesterday.",
 }
 
+
 # %% tags=["nbval-ignore-output"]
+@torch.no_grad()
+def least_sure(german, english):
+    """The smallest probability of a token in this translation."""
+    source, target = (torch.tensor([ids]) for ids in to_english.pair(german, english))
+    p = to_english.model(source, target[:, :-1]).softmax(dim=-1)
+    return p.gather(-1, target[:, 1:, None]).min().item()
+
+
 read = to_english(list(OURS))
 scored = [
-    (metrics.bleu([said], [wanted]).score, said)
-    for said, wanted in zip(read, OURS.values(), strict=True)
+    (metrics.bleu([said], [OURS[german]]).score, least_sure(german, said), said)
+    for german, said in zip(OURS, read, strict=True)
 ]
-for score, said in sorted(scored, reverse=True):
-    print(f"{score:5.1f}  {said}")
+print("BLEU   least sure")
+for score, sure, said in sorted(scored, reverse=True):
+    print(f"{score:5.1f}  {sure:.2f}  {said}")
 
 # %% tags=["remove-cell"]
 said = dict(zip(OURS, read, strict=True))
@@ -646,6 +657,13 @@ assert said["Niemand sitzt auf der Bank."].endswith(" man is sitting on the benc
 assert MODEL[0].replace(" .", ".") in read
 alone = [corpus_bleu([m], [h]) for m, h in zip(MODEL, HUMAN, strict=True)]
 assert [round(score) for score in alone] == [42, 59]
+certain = dict(zip(OURS, (sure for _, sure, _ in scored), strict=True))
+assert sorted(certain.values())[5] < 0.25 < sorted(certain.values())[6]
+assert (
+    certain["Zwei Hunde spielen im Schnee."]
+    > 0.25
+    > certain["Niemand sitzt auf der Bank."]
+)
 
 # %% [markdown]
 # Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
@@ -653,6 +671,10 @@ assert [round(score) for score in alone] == [42, 59]
 # that nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*: most of their other words
 # are right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
 # *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of something else.
+#
+# The second column ranks these twelve better than BLEU, and needs no human's sentence: all that are right have 0.34 or
+# more, all that are wrong 0.17 or less, *niemand* among them. (Twelve sentences prove nothing; and a model can be sure
+# and wrong.)
 #
 # So a score is for ranking systems over many sentences, where one hopes that synonyms hurt them all about alike. Of one
 # sentence it says little, and of one word that turns the meaning round, nothing. For that one has to read, or ask
@@ -860,7 +882,8 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 # 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
 # 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost, and big scored higher
 #    still, at seven times the cost of base; into French, base did not lead.
-# 5. A translator always says something. Nothing beside a sentence says that it was guessed, so read what it writes.
+# 5. A translator always says something. Nothing in a sentence says that it was guessed (its probabilities may), so read
+#    what it writes.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small translator; judge it by whole
 # translations.

@@ -115,10 +115,9 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # are two classes. The **head** is a linear layer: one row of weights for each class, and a bias, here 0.
 #
 # $$W = \begin{pmatrix} 2 & 0 & 1 & -1\\ 0 & -1 & 2 & 1\end{pmatrix},\qquad
-# W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix},\qquad
-# \operatorname{softmax}(0, 2) = (0.12,\ 0.88).$$
+# W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix}$$
 #
-# Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? With $y = (1, 0)$
+# and $\operatorname{softmax}(0, 2) = (0.12,\ 0.88)$. Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? With $y = (1, 0)$
 # for the right class, the gradient of the scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$.
 
 # %% [markdown]
@@ -414,7 +413,8 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# A bag of words with all 220 sentences (one setting for all rows; the best: 0.78) is no better than MiniLM with 14. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
+# A bag of words with all 220 sentences (one setting for all rows) is behind MiniLM with 14; with the best of the settings
+# that we tried it has 0.78, between MiniLM with 14 and with 28. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
@@ -437,17 +437,24 @@ columns = {
     "words": [len(row["text"].split()) for row in test],
 }
 wrong = [a != b for a, b in zip(said, right, strict=True)]
+sure = [p >= 0.9 for p in columns["how sure"]]
+for name, half in (
+    ("at least 0.9", sure),
+    ("less", [not at_least for at_least in sure]),
+):
+    failed = sum(bad for bad, here in zip(wrong, half, strict=True) if here)
+    print(f"{name:12} sure: {failed:2} wrong of {sum(half)}")
 ErrorTable("Sentiment: the 80 test sentences", columns, wrong)
 
 # %% tags=["remove-cell"]
 assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 
 # %% [markdown]
-# Sort by *how sure*, and look for these four. *The manual is excellent, and you will need all two hundred pages.*
+# Look for these four. *The manual is excellent, and you will need all two hundred pages.*
 # *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book away.* *I
 # missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the sentence, or
-# there are none, and one has to know why somebody misses a stop. And note how sure the model is: nearly always, right
-# or not.
+# there are none, and one has to know why somebody misses a stop. Then sort by *how sure*:
+# most of the errors stand among the less sure (the counts above the table), and a few where the model has no doubt.
 #
 # ## Which measure?
 #
@@ -721,7 +728,7 @@ if REAL:
     print("fine-tuned", metrics.accuracy(judged(tuned, held_out), labels))
 
 # %% [markdown]
-# ## A small difference is enough
+# ## A small difference
 #
 # Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are stored, 45 MB in half precision,
 # although no step was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$
@@ -865,6 +872,8 @@ print(
     f"scores move by {(with_lengths - short).abs().mean():.3f} with lengths", end=", "
 )
 print(f"by {(without - short).abs().mean():.3f} without")
+flipped = (without.argmax(dim=-1) != short.argmax(dim=-1)).sum()
+print(f"without lengths, {flipped} of 20 verdicts turn round")
 
 # %% tags=["remove-cell"]
 assert_close(with_lengths, short, atol=1e-4, rtol=0)

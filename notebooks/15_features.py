@@ -149,7 +149,7 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # By hand, with $v = (1, 2)$ for "tree", $v' = (0.5, 0.25)$ for "old", and two false neighbours with $v' = (1, -1)$ and
 # $(0, 0.5)$: the dot products are 1, −1 and 1. For the false ones "no" is right, so their signs turn: 1, 1 and −1. With
 # $-\log\sigma(1) = 0.313$ and $-\log\sigma(-1) = 1.313$, the first two answers are right (old: yes; the first false
-# one: no). The third is wrong, and costs most.
+# one: no). The third is wrong, and costs most. (Printed with three digits each, the parts seem to miss the sum by 0.001.)
 
 
 # %%
@@ -260,7 +260,9 @@ assert history.losses[-1] < 2.6
 # <details><summary>Answer</summary>
 #
 # Near to both: each of these cosines is above 0.5 in our run, while the one between "turtle" and "header" is below 0.4.
-# The largest is that with the point halfway, above 0.75. It is tempting to think that training will settle for one of
+# The largest is that with the point halfway, above 0.75. (Geometry wants it so: of vectors of length 1, the cosine with
+# the point halfway is the sum of the two cosines over $\sqrt{2+2c}$, where $c$ is the cosine between the two. What had to
+# be measured is the two.) It is tempting to think that training will settle for one of
 # the meanings. But every occurrence pulls at the same row of the table, some towards drawing, some towards mail, and a
 # row that is pulled in two directions ends up between them.
 #

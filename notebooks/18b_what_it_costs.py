@@ -93,7 +93,16 @@ from lectures_lib.training import cost, packing
 #
 # [Chapter 5](05_encoder.ipynb) counted a block, [chapter 8](08_training.ipynb) used the rule of thumb that training
 # takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now exactly, by parts. A matrix product of
-# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest (softmax, norms, sums) is small, and left out.
+# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest (softmax, norms, sums) is small, and left out. In
+# one block, for $n$ tokens:
+#
+# | product | shapes | operations | BERT base, $n = 512$ |
+# |---|---|---|---|
+# | query, key, value, output | 4 times $(n \times d)(d \times d)$ | $8nd^2$ | 2.4 · 10⁹ |
+# | scores $QK^\top$, and the average of values | 2 times $n \times n$ numbers from vectors of $d$, over all heads | $4n^2d$ | 0.8 · 10⁹ |
+# | feed-forward layer | $(n \times d)(d \times d_{\text{ff}})$ and back | $4nd\,d_{\text{ff}}$ | 4.8 · 10⁹ |
+#
+# The whole model is twelve of these and its heads:
 
 # %% tags=["hide-input"]
 source.show(cost.bert_flops, docstring=False)
@@ -203,8 +212,9 @@ for name, (config, _) in models.items():
 #
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
 # kept until the backward pass has used it. For each token and block, without dropout, that is $8d + 2d_{\text{ff}} + 4$
-# numbers (eight vectors, the block's input, query, key and value among them; the wide layer before and after GELU; mean
-# and spread of two LayerNorms), and, if attention is computed by the formula, its $h \cdot n$ weights. **Fused
+# numbers: eight vectors (the block's input; query, key, value; what the heads give to $W^O$; the sum that the first
+# LayerNorm reads, and what it gives to the feed-forward layer; the sum that the second reads), the wide layer before and
+# after GELU, and mean and spread of the two LayerNorms. And, if attention is computed by the formula, its $h \cdot n$ weights. **Fused
 # attention** takes a few keys at a time, keeps a running maximum and a running sum, and never writes the weights down;
 # going back it computes them again. Instead of the weights it keeps one number for each head and token. (A test holds
 # both counts equal, byte for byte, to what autograd keeps.)
@@ -285,11 +295,12 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 
 # %% [markdown]
 # **Predict.** A weight is 1, and a thousand times a step of 0.001 is added to it. Where is it afterwards in
-# `float32`, and where in `bfloat16`?
+# `float32`, where in `float16`, and where in `bfloat16`?
 #
 # <details><summary>Answer</summary>
 #
-# At 2 in `float32`. In `bfloat16` it has not moved. One expects a rough 2, the errors of a thousand roundings. But
+# At 2 in `float32`. From 1 to 2 the numbers of `float16` are 2⁻¹⁰ = 0.00098 apart, so each step of 0.001 becomes one of
+# 0.00098: a thousand of them reach 1.977. In `bfloat16` the weight has not moved. One expects a rough 2, the errors of a thousand roundings. But
 # between 0.9961 and 1.0078 `bfloat16` has no number except 1, and every single sum is rounded back to it: errors of
 # the same sign do not cancel.
 #
@@ -361,10 +372,9 @@ for vectors, ours in zip(theirs, alone, strict=True):
 # %% [markdown]
 # ## Several processes, several GPUs
 #
-# `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged:
-# a step is the step that *one* process would take on all these batches together. Written out, without `fit`, with
-# [accelerate](https://huggingface.co/docs/accelerate), in a whole training program that needs nothing else. What a loop
-# for one process would not have is numbered; the model may be any other (this one has no dropout, so nothing is left to
+# `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged.
+# Written out, without `fit`, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program that
+# needs nothing else. What a loop for one process would not have is numbered; the model may be any other (this one has no dropout, so nothing is left to
 # chance but the first weights, and those are drawn from one seed):
 
 # %%
@@ -401,7 +411,8 @@ accelerator.end_training()
 # <details><summary>Answer</summary>
 #
 # Not at all. Two processes are no second opinion and no second model: both hold the same weights, each computes half of
-# the same mean gradient, and after every step the weights are the same again. What is won is time, and room: each
+# the same mean gradient, and after every step the weights are the same again: it is the step that *one* process would
+# take on all these sentences together. What is won is time, and room: each
 # device holds the activations of its own share only.
 #
 # </details>
@@ -474,7 +485,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> |
 # | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> |
 # | large batches | 64 sentences of 64 tokens a step, against 1 | 4.7<!-- cost: batch_size/over_1/64/median .1f --> |
-# | checkpointing | 0.40<!-- cost: checkpointing/memory .2f --> of the memory | 1.29<!-- cost: checkpointing/time/median .2f --> times as long |
+# | checkpointing | keeps 0.40<!-- cost: checkpointing/memory .2f --> of the memory, and takes 1.29<!-- cost: checkpointing/time/median .2f --> times as long | below 1 |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
 #
 # **A GPU is another machine.** On the processor fusing pays more the longer the text, on the GPU most for the shortest:

@@ -13,10 +13,12 @@
     }
     return null;
   }
-  // What the cells right after the answer show.
+  // What the cells right after the answer show, and the paragraph that says what came out.
   function outputs(answer) {
     const found = [];
-    for (let next = answer.nextElementSibling; next?.matches(".cell"); next = next.nextElementSibling) found.push(...next.querySelectorAll(":scope > .cell_output"));
+    let next = answer.nextElementSibling;
+    for (; next?.matches(".cell"); next = next.nextElementSibling) found.push(...next.querySelectorAll(":scope > .cell_output"));
+    if (found.length && next?.matches("p") && !next.textContent.startsWith("Predict.")) found.push(next);
     return found;
   }
 
@@ -50,7 +52,7 @@
     cover() {
       for (const output of this.outputs) {
         if (output.matches(".guess-waits")) continue;
-        const cover = courseElement("button", { type: "button", class: "guess-cover" }, "Guess first, or show it");
+        const cover = courseElement("button", { type: "button", class: "guess-cover" }, output.matches("p") ? "Then what it means" : "Guess first, or show it");
         cover.addEventListener("click", () => this.made(this.field.value.trim()));
         output.classList.add("guess-waits");
         output.append(cover);

@@ -72,6 +72,19 @@ def test_what_comes_out_is_shown_after_a_guess(opened):
     assert page.locator(".guess-cover").count() == left
 
 
+def test_the_paragraph_that_says_what_came_out_waits_too(opened):
+    page = opened()
+    about = page.locator("p.guess-waits").first.element_handle()
+    words = about.inner_text().removesuffix("Then what it means").strip()
+    assert words and page.evaluate("(p) => getComputedStyle(p).visibility", about) == "hidden"
+    assert not page.locator("p.guess-waits", has_text="Predict.").count()
+    about.query_selector(".guess-cover").click()
+    assert page.evaluate("(p) => getComputedStyle(p).visibility", about) == "visible"
+    page.emulate_media(media="print")
+    hidden = "[...document.querySelectorAll('p')].filter((p) => getComputedStyle(p).visibility == 'hidden').length"
+    assert page.evaluate(hidden) == 0
+
+
 @pytest.mark.parametrize("way", ["cover", "answer", "button"])
 def test_nobody_must_guess(opened, way):
     page = opened()
