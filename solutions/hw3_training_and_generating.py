@@ -223,9 +223,9 @@ check("hw3.learning_rate", learning_rate)
 # The sentences of a batch are filled up with padding. Places whose target is padding do not count: the loss is the mean over all
 # the other places of the batch. This is what PyTorch does too, with `label_smoothing` and `ignore_index`; here you write it yourself.
 #
-# - `logits`: `(batch, n, vocab)`, before the softmax; `targets`: integers `(batch, n)`; `epsilon`: a number from 0 to 1; `pad`: the number
-#   of the padding word, which is not always 0
-# - returns the loss, a tensor without dimensions
+# - `logits`: `(batch, n, vocab)`, before the softmax, some of them perhaps 200 apart ($e^{-200}$ is 0 in float32); `targets`: integers
+#   `(batch, n)`; `epsilon`: a number from 0 to 1; `pad`: the number of the padding word, which is not always 0
+# - returns the loss, a tensor without dimensions, finite also there
 #
 # <details><summary>Hint</summary>
 #

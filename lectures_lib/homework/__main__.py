@@ -63,6 +63,7 @@ class Kind(StrEnum):
 
     auto = "auto"
     plain = "plain"
+    folders = "folders"
     canvas = "canvas"
     moodle = "moodle"
     gradescope = "gradescope"
@@ -90,7 +91,8 @@ def grade(
     kind: Annotated[
         Kind,
         typer.Option(
-            help="A download of Canvas, Moodle or Gradescope, or files named after students."
+            help="A download of Canvas, Moodle or Gradescope, or files or folders named after "
+            "students."
         ),
     ] = Kind.auto,
     rules: Annotated[

@@ -251,6 +251,12 @@ class Homework:
             f"{', '.join(q.name for q in self.questions)}"
         )
 
+    def heading(self, question: Question) -> str:
+        """A question as the notebook heads it, and as every report calls it: "Question 3: Not
+        looking ahead".
+        """
+        return f"Question {self.questions.index(question) + 1}: {question.title}"
+
 
 def names() -> list[str]:
     """The homework there is: ["hw1", …]; none in a sealed package, which holds no banks."""

@@ -122,9 +122,9 @@ def test_the_page_says_it():
     )
     page = Page(text)
     words = " ".join(page.text.split())
-    assert "Solved by nobody: Scale." in words
+    assert "Solved by nobody: Question 2: Scale." in words
     for said in (
-        "Squares in Double",
+        "Squares in Question 1: Double",
         "You square.",
         "chapter 2, masks",
         "22 %",

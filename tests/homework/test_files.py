@@ -139,6 +139,66 @@ def test_two_files_of_one_student_are_not_guessed_between(tmp_path, zipped):
 
 
 @both
+def test_folders_named_after_students_are_the_students(tmp_path, zipped):
+    """As nbgrader, GitHub Classroom and many a script keep them; the file's name is everybody's."""
+    files = {
+        "ada lovelace/hw3.ipynb": notebook("ada"),
+        "ada lovelace/notes.txt": b"please be kind",
+        "submitted/ben/hw3/hw3_training_and_generating.ipynb": notebook("ben"),
+        "submitted/ben/hw3/timestamp.txt": b"2026-11-26",
+        "carl/hw3 (1).ipynb": notebook("carl, again"),
+        "carl/hw3.ipynb": notebook("carl"),
+        "dora/Homework 3.ipynb": notebook("dora"),
+        "late/emmy.ipynb": notebook("emmy"),
+        "late/hw3_felix.ipynb": notebook("felix"),
+        "late/hw30.ipynb": notebook("another homework's number"),
+        "hw3.ipynb": notebook("nobody's"),
+    }
+    found = {s.student: s for s in collect(pack(tmp_path, files, zipped), homework="hw3")}
+    assert {student: code_cells(each.read())[0] for student, each in found.items()} == {
+        "ada lovelace": "ada",
+        "ben": "ben",
+        "carl": "carl, again",
+        "dora": "dora",
+        "emmy": "emmy",
+        "hw3": "nobody's",
+        "hw30": "another homework's number",
+        "hw3_felix": "felix",
+    }
+    assert found["carl"].earlier == ("carl/hw3.ipynb",)
+    assert found["ben"].files == ("submitted/ben/hw3/hw3_training_and_generating.ipynb",)
+
+
+@both
+def test_a_student_s_folder_has_the_same_name_however_many_there_are(tmp_path, zipped):
+    (tmp_path / "one").mkdir()
+    alone = collect(
+        pack(tmp_path / "one", {"ada/hw1_attention.ipynb": notebook("a")}, zipped), homework="hw1"
+    )
+    class_ = {f"{name}/hw1_attention.ipynb": notebook(name) for name in ("ada", "ben")}
+    together = collect(pack(tmp_path, class_, zipped), homework="hw1")
+    assert [each.student for each in alone] == ["ada"]
+    assert [each.student for each in together] == ["ada", "ben"]
+
+
+@both
+def test_folders_whose_files_have_any_name(tmp_path, zipped):
+    files = {f"{name}/my work.ipynb": notebook(name) for name in ("ada", "ben")}
+    files |= {"carl.ipynb": notebook("carl"), "ben/hw3/sketch.ipynb": notebook("x")}
+    source = pack(tmp_path, files, zipped)
+    found = collect(source, "folders", "hw3")
+    assert (found.kind, [each.student for each in found]) == ("folders", ["ada", "ben", "carl"])
+    assert found.told.endswith("read as folders named after their students.")
+    with pytest.raises(Unreadable, match=r"2 files from this student: ben/hw3/sketch.ipynb, ben/"):
+        found[1].read()
+    (both_, *_) = [each for each in collect(source, homework="hw3") if each.student == "my work"]
+    with pytest.raises(Unreadable, match=r"another student's, grade them with --kind folders"):
+        both_.read()
+    with pytest.raises(ValueError, match=r"named like ada_lovelace/hw3.ipynb; the first file is"):
+        collect(pack(tmp_path / "flat", {"a.ipynb": notebook("a")}, False), "folders", "hw3")
+
+
+@both
 def test_a_second_download_counts_and_the_first_is_listed(tmp_path, zipped):
     files = {
         "anna.ipynb": notebook("1"),
@@ -207,6 +267,6 @@ def test_nothing_to_grade_is_said(tmp_path):
     with pytest.raises(ValueError, match="neither a folder nor a zip"):
         collect(tmp_path / "a.txt")
     with pytest.raises(
-        ValueError, match="no kind 'blackboard' of submissions; there is auto, plain, canvas"
+        ValueError, match="no kind 'blackboard' of submissions; there is auto, plain, folders"
     ):
         collect(tmp_path, kind="blackboard")

@@ -76,7 +76,7 @@ def test_results_as_gradescope_reads_them():
     assert "Code cell 2 stopped" in told["output"]
     wrong, right = told["tests"]
     assert (wrong["name"], wrong["score"], wrong["max_score"], wrong["status"]) == (
-        "Double: squares",
+        "Question 1: Double – squares",
         0.0,
         2.0,
         "failed",
@@ -87,7 +87,7 @@ def test_results_as_gradescope_reads_them():
         right["max_score"],
         right["status"],
         right["output"],
-    ) == ("Scale", 1.0, 1.0, "passed", "")
+    ) == ("Question 2: Scale", 1.0, 1.0, "passed", "")
     for words in (
         "where 2 < 3",
         "On: a vector of 3 numbers.",
@@ -329,7 +329,9 @@ def test_run_autograder_grades(container):
     done = run(container, sys.executable, PYTHONPATH=str(container / "source"))
     told = conforming((container / "results" / "results.json").read_text())
     assert "score" in told, done.stdout
-    causal = next(test for test in told["tests"] if test["name"].startswith("Not looking ahead"))
+    causal = next(
+        test for test in told["tests"] if test["name"].startswith("Question 3: Not looking ahead")
+    )
     assert causal["status"] == "failed"
     assert "sees the future" in causal["name"]
 

@@ -5,6 +5,7 @@ The rest: `test_banks.py` and `test_graded_class.py`.
 
 import itertools
 import math
+import re
 
 import pytest
 import torch
@@ -16,7 +17,7 @@ from lectures_lib.decoding import Step
 from lectures_lib.homework import find
 from lectures_lib.homework.banks.hw3 import inputs
 from lectures_lib.tokenization import Vocabulary, WordPiece
-from tests.homework.bank import judged, key, questions, seeds
+from tests.homework.bank import SEEDS, judged, key, questions, seeds, text
 from tests.homework.students_hw3 import BELOW
 
 RIGHT = {name.split(".")[1]: find(name).reference for name in questions("hw3")}
@@ -53,6 +54,15 @@ def test_mistakes_raise_only_what_students_see(name):
             "ZeroDivisionError",
             "RuntimeError",
         }
+
+
+def test_the_text_announces_scores_that_lie_far_apart():
+    """Where log(softmax(x)) is refused, the question has said what a softmax has to stand."""
+    asked = text("hw3").split("## Question 4: ")[1].split("## Question 5: ")[0]
+    (apart,) = re.findall(r"perhaps (\d+) apart", asked)
+    cases = [case for seed in SEEDS for case in key("hw3.smoothed_cross_entropy", seed).cases]
+    largest = max(float(logits.amax() - logits.amin()) for logits, *_ in (c.args for c in cases))
+    assert int(apart) - 5 < largest < int(apart) + 10, largest
 
 
 def test_inputs_are_drawn_again_until_mistakes_show():

@@ -6,6 +6,7 @@ The rest: `test_banks.py` and `test_graded_class.py`.
 import random
 import re
 
+import jupytext
 import pytest
 import torch
 import torch.nn.functional as F
@@ -18,7 +19,7 @@ from lectures_lib.models import bert, word2vec
 from lectures_lib.tasks import alignment, task_heads
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.tokenization.vocabulary import Vocabulary
-from tests.homework.bank import SEEDS, judged, key, questions, text
+from tests.homework.bank import ROOT, SEEDS, judged, key, questions, text
 from tests.homework.students_hw6 import tagger_at_the_rate_of_a_body
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -170,6 +171,26 @@ def test_the_f1_is_the_librarys():
         assert RIGHT["entity_f1"](predicted, right) == pytest.approx(
             metrics.entity_scores(predicted, right).f1
         )
+
+
+def test_the_chapter_has_the_f1_but_for_the_case_without_a_name():
+    """What the homework says of question 5, on every input of the banks."""
+    assert "stands in chapter 14b but for the case that there is no name at all" in text("hw6")
+    chapter = jupytext.read(ROOT / "notebooks" / "14b_words_and_spans.py")
+    source = next(cell.source for cell in chapter.cells if "def entity_f1" in cell.source)
+    space = {}
+    exec(source.split("\nlazy = ")[0], space)
+    missed = 0
+    for seed in SEEDS:
+        for predicted, right in (case.args for case in key("hw6.entity_f1", seed).cases):
+            if {label for row in [*predicted, *right] for label in row} <= {"O"}:
+                missed += 1
+                with pytest.raises(ZeroDivisionError):
+                    space["entity_f1"](predicted, right)
+            else:
+                expected = RIGHT["entity_f1"](predicted, right)
+                assert space["entity_f1"](predicted, right) == pytest.approx(expected)
+    assert missed
 
 
 def test_the_step_is_that_of_the_library_s_loss():

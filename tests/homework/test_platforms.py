@@ -163,6 +163,14 @@ def test_moodle(tmp_path, zipped):
         students["Carl Friedrich Gauß_4713"].read()
 
 
+def test_one_folder_of_a_moodle_download_alone(tmp_path):
+    """When a student disagrees, only her folder is graded again: it has her name."""
+    source = pack(tmp_path, MOODLE, zipped=False)
+    (ada,) = collect(source / "Ada Lovelace_4711_assignsubmission_file")
+    assert (ada.student, ada.name) == ("Ada Lovelace_4711", "Ada Lovelace")
+    assert (cells(ada), ada.ids) == (["ada"], {"moodle": "Participant 4711"})
+
+
 @both
 def test_moodle_several_notebooks(tmp_path, zipped):
     """Handed in together: the names decide, else nobody does."""
@@ -367,7 +375,7 @@ def test_the_kind_can_be_told(tmp_path, zipped):
         collect(source, kind="moodle")
     with pytest.raises(ValueError, match=r"there is no submission_metadata.yml"):
         collect(source, kind="gradescope")
-    assert set(collecting._READERS) | {"auto"} == set(collecting.KINDS)
+    assert set(collecting._readers("hw1")) | {"auto"} == set(collecting.KINDS)
 
 
 @both

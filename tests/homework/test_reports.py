@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import json
 import re
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from lectures_lib.homework.grader.reports import (
     class_report,
     feedback,
     gradebook,
+    gradescope,
     moodle,
     told,
 )
@@ -175,7 +177,7 @@ def test_moodle_finds_its_columns():
         "3",
     )
     for words in (
-        "Double: 0 of 2",
+        "Question 1: Double: 0 of 2",
         "x**2</bdi></code> where 2 &lt; 3.",
         "On: a vector of 3 numbers",
         "[0] is 4",
@@ -241,6 +243,30 @@ def test_a_page_numbers_questions_as_the_notebook_does():
         assert [html.unescape(head) for head in heads] == asked
 
 
+def test_every_report_calls_a_question_by_its_number_and_title():
+    """Moodle's comment, Gradescope's tests, the class report: as the notebook and the page do."""
+    homework = load("hw3")
+    mistakes = [
+        Verdict(q.name, False, "misconception", "You slip.", q.misconceptions[0].name)
+        for q in homework.questions
+    ]
+    wrong = [Verdict(q.name, False, "shape", "Your shape is off.") for q in homework.questions]
+    asked = re.findall("^## (Question .+)$", notebook_text("hw3"), flags=re.MULTILINE)
+    class_ = [
+        result(str(i), verdicts=tuple(verdicts), ids={"moodle": f"Participant {i}"})
+        for i, verdicts in enumerate((mistakes, wrong))
+    ]
+    page = html.unescape(class_report.page(homework, class_))
+    moodle_comment = html.unescape(read(moodle.table(homework, class_)[0])[1][-1])
+    tests = json.loads(gradescope.results(homework, class_[1]))["tests"]
+    unread = json.loads(gradescope.results(homework, result(verdicts=(), problem="Empty.")))
+    assert [test["name"] for test in tests] == asked
+    assert [test["name"] for test in unread["tests"]] == asked
+    for heading in asked:
+        assert page.count(heading) == 4, "the table, solved by nobody, a mistake, a nameless wrong"
+        assert f"<b>{heading}: 0 of " in moodle_comment
+
+
 def test_a_page_numbers_what_a_person_decided_about_an_unreadable_file():
     decided = Rules(decisions={"anna": {"Scale": {"points": 1.0, "comment": "Seen."}}})
     page = Page(feedback.page(TOY, result(verdicts=(), problem="Empty."), decided))
@@ -275,9 +301,9 @@ def test_what_is_withdrawn_counts_nowhere():
     for words in ("0.5 of 0.5 points", "does not count", "At most 0.5 points count."):
         assert words in page
     assert read(canvas.table(TOY, [someone], rules)[0])[1][-1] == "0.5"
-    assert "Double: does not count" in moodle.table(TOY, [someone], rules)[0]
+    assert "Question 1: Double: does not count" in moodle.table(TOY, [someone], rules)[0]
     assert (
-        "Withdrawn, they do not count: Double."
+        "Withdrawn, they do not count: Question 1: Double."
         in Page(class_report.page(TOY, [someone], rules)).text
     )
 

@@ -650,7 +650,7 @@ def test_an_excuse_is_shown_wherever_grades_are(tmp_path):
         ["Participant 1", "anna", "3", "3"],
         ["Participant 2", "ben", "1", "3"],
     ]
-    assert "Double: excused" in moodle[1][-1]
+    assert "Question 1: Double: excused" in moodle[1][-1]
     assert "You are excused from a question: 1 point can be reached." in moodle[1][-1]
 
 
@@ -686,7 +686,7 @@ def test_extra_credit_counts_but_is_not_asked_for():
     assert rules.score(TOY, result(right=("double",))).total == 2.0
     assert Rules(extra=["Scale"], cap=2).score(TOY, result()).total == 2.0
     assert "<span>1 of 1, extra credit</span>" in feedback.page(TOY, result(), rules)
-    assert "Extra credit: Scale." in class_report.page(TOY, [result()], rules)
+    assert "Extra credit: Question 2: Scale." in class_report.page(TOY, [result()], rules)
     told = json.loads(gradescope.results(TOY, result(), rules))
     assert told["score"] == 3.0
     assert [(test["score"], test["max_score"]) for test in told["tests"]] == [(2.0, 2.0), (1.0, 0)]

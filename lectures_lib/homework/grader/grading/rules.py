@@ -199,9 +199,9 @@ class Rules(BaseModel):
         }
 
     def title(self, homework: Homework, name: str) -> str:
-        """The title of a question, given its full name."""
-        short = name.split(".")[1]
-        return self.by_hand[short].title if short in self.by_hand else homework[name].title
+        """The title of a question, given its full name; numbered unless people mark it."""
+        by_hand = self.by_hand.get(name.split(".")[1])
+        return by_hand.title if by_hand else homework.heading(homework[name])
 
     def marked(self, marks: Marks) -> "Rules":
         """These rules, with what filled sheets say."""

@@ -24,5 +24,6 @@ def page(homework: Homework, results: Iterable[Result], rules: Rules | None = No
         "class_report.html",
         title=told.title(homework),
         states=STATES,
+        heading=homework.heading,
         **{"class": summary(homework, results, rules)},
     )

@@ -89,7 +89,7 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         excuse=told.excuse(score) if score.excused else "",
         share=f"{100 * min(max(score.total / possible, 0), 1):.0f}" if possible else "0",
         decided=[
-            (_title(homework, rules, name), score.points[name], comment)
+            (rules.title(homework, name), score.points[name], comment)
             for name, comment in score.decided.items()
         ],
         waiting=told.waiting(score),
@@ -98,13 +98,6 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         else [_card(homework, verdict, score, result) for verdict in result.verdicts]
         + [_card_in_words(name, answer, score) for name, answer in score.in_words.items()],
     )
-
-
-def _title(homework: Homework, rules: Rules, name: str) -> str:
-    """The title of a question, given its full name; numbered unless a person marks it."""
-    if name.split(".")[1] in rules.by_hand:
-        return rules.title(homework, name)
-    return told.heading(homework, homework[name])
 
 
 def _card(homework: Homework, verdict: Verdict, score: Score, result: Result) -> Card:
@@ -118,7 +111,7 @@ def _card(homework: Homework, verdict: Verdict, score: Score, result: Result) ->
         details += _reread(question)
     points = score.points.get(question.name, 0.0)
     return Card(
-        title=told.heading(homework, question),
+        title=homework.heading(question),
         name=question.answer_name,
         look=look,
         status=_STATUS[look],

@@ -73,7 +73,7 @@ def results(homework: Homework, result: Result, rules: Rules | None = None) -> s
     if result.problem:
         tests = [
             _test(
-                question.title,
+                homework.heading(question),
                 score.points.get(question.name, 0.0),
                 _most(score, question.name),
                 False,
@@ -180,7 +180,8 @@ def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
     """One question as a test."""
     question = homework[verdict.question]
     points, possible = score.points.get(question.name, 0.0), _most(score, question.name)
-    name = f"{question.title}: {told.mistake(verdict)}" if verdict.mistake else question.title
+    name = homework.heading(question)
+    name += f" – {told.mistake(verdict)}" if verdict.mistake else ""
     name += " (excused)" if question.name in score.excused else ""
     name += " (extra credit)" if question.name in score.extra else ""
     lines = [*told.lines(question, verdict), *filter(None, [score.decided.get(question.name)])]

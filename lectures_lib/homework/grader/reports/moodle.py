@@ -88,11 +88,9 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
         parts = [f"<p>{_text(note)}</p>" for note in result.notes]
         for verdict in result.verdicts:
             question = homework[verdict.question]
-            points = worth(score, question.name)
+            head = f"{homework.heading(question)}: {worth(score, question.name)}"
             told = "<br>".join(_text(line) for line in lines(question, verdict))
-            parts.append(
-                f"<p><b>{_text(question.title)}: {points}</b>{'<br>' if told else ''}{told}</p>"
-            )
+            parts.append(f"<p><b>{_text(head)}</b>{'<br>' if told else ''}{told}</p>")
     for name, answer in score.in_words.items():
         words = "".join(f"<br>{_text(line)}" for line in in_words(answer))
         parts.append(f"<p><b>{_text(answer.title)}: {worth(score, name)}</b>{words}</p>")

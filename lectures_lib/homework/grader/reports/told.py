@@ -42,11 +42,6 @@ def title(homework: Homework) -> str:
     return f"Homework {homework.name.removeprefix('hw')}: {homework.title}"
 
 
-def heading(homework: Homework, question: Question) -> str:
-    """A question as the homework's notebook heads it: "Question 3: Not looking ahead"."""
-    return f"Question {homework.questions.index(question) + 1}: {question.title}"
-
-
 def section(question: Question) -> Section | None:
     """Where the question's idea is taught."""
     if not question.chapter:

@@ -19,13 +19,15 @@ from lectures_lib.homework.grader.submissions.names import LONGEST, distinct, no
 
 __all__ = ["KINDS", "Collected", "Submission", "collect"]
 
-KINDS = ("auto", "plain", "canvas", "moodle", "gradescope")
+KINDS = ("auto", "plain", "folders", "canvas", "moodle", "gradescope")
 _CALLED = {
     "plain": "files named after their students",
+    "folders": "folders named after their students",
     "canvas": "a Canvas download",
     "moodle": "a Moodle download",
     "gradescope": "a Gradescope export",
 }
+_Reader = Callable[[list[Entry]], list[Found]]
 _KEPT = 20  # so many names of files are kept of a student who handed in more
 
 
@@ -33,7 +35,7 @@ class Collected(list[Submission]):
     """The submissions, sorted by student, and as what they were read.
 
     Attributes:
-        kind: "plain", "canvas", "moodle" or "gradescope".
+        kind: "plain", "folders", "canvas", "moodle" or "gradescope".
         told: the same in a sentence, for whoever started the command.
     """
 
@@ -70,18 +72,31 @@ def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
         raise FileNotFoundError(f"there is no {source}")
     if not source.is_dir() and not source.is_file():
         raise ValueError(f"{source} is neither a folder nor a zip")
-    entries = folder.entries(source) if source.is_dir() else archive.entries(source)
+    entries = _entries(source)
     if not entries:
         raise ValueError(f"{source} contains no submissions (files named <student>.ipynb)")
     kind = recognised(entries) if kind == "auto" else kind
     by_student: dict[str, list[Found]] = {}
-    for found in _READERS[kind](entries, source):
+    for found in _readers(homework)[kind](entries, source):
         by_student.setdefault(normal(found.student), []).append(found)
     names = distinct(by_student)
     submissions = [_shown(chosen(theirs, homework), names) for theirs in by_student.values()]
     return Collected(
         sorted(submissions, key=lambda submission: submission.student), kind, len(entries)
     )
+
+
+def _entries(source: Path) -> list[Entry]:
+    """What lies in a folder or a zip. Of a Moodle download, one student's folder may come alone:
+    its own name tells whose it is.
+    """
+    if not source.is_dir():
+        return archive.entries(source)
+    name = source.resolve().name
+    inside = folder.entries(source)
+    if not moodle.PREFIX.fullmatch(name):
+        return inside
+    return [replace(entry, path=(name, *entry.path)) for entry in inside]
 
 
 def recognised(entries: list[Entry]) -> str:
@@ -103,7 +118,7 @@ def _looks_like(entry: Entry) -> str:
 
 
 def _one_by_one(
-    belonging: Callable[[Entry], Found | None], looks: str
+    belonging: Callable[[Entry], Found | None], looks: str, others: _Reader
 ) -> Callable[[list[Entry], Path], list[Found]]:
     """A reader that looks at each file by itself. Files that are named otherwise (a latecomer's,
     put beside) are read as plain ones.
@@ -116,27 +131,31 @@ def _one_by_one(
                 f"nothing in {source} is named like {looks}; the first file is "
                 f"{shown(str(entries[0]))}"
             )
-        return [one for one in found if one] + plain.read(
+        return [one for one in found if one] + others(
             [entry for entry, one in zip(entries, found, strict=True) if not one]
         )
 
     return read
 
 
-def _gradescope(entries: list[Entry], source: Path) -> list[Found]:
+def _gradescope(entries: list[Entry], source: Path, others: _Reader) -> list[Found]:
     try:
         found, rest = gradescope.read(entries)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    return found + plain.read(rest)
+    return found + others(rest)
 
 
-_READERS: dict[str, Callable[[list[Entry], Path], list[Found]]] = {
-    "plain": lambda entries, source: plain.read(entries),
-    "canvas": _one_by_one(canvas.belonging, canvas.LOOKS),
-    "moodle": _one_by_one(moodle.belonging, moodle.LOOKS),
-    "gradescope": _gradescope,
-}
+def _readers(homework: str) -> dict[str, Callable[[list[Entry], Path], list[Found]]]:
+    """How each kind is read."""
+    others = plain.reader(homework)
+    return {
+        "plain": lambda entries, source: others(entries),
+        "folders": _one_by_one(plain.by_folder(homework), plain.LOOKS, others),
+        "canvas": _one_by_one(canvas.belonging, canvas.LOOKS, others),
+        "moodle": _one_by_one(moodle.belonging, moodle.LOOKS, others),
+        "gradescope": lambda entries, source: _gradescope(entries, source, others),
+    }
 
 
 def _shown(submission: Submission, names: dict[str, str]) -> Submission:

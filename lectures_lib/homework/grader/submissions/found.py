@@ -14,6 +14,7 @@ _AGAIN = re.compile(
     r"^(?P<stem>.+?)(?: ?\((?P<browser>\d{1,3})\)|-(?P<canvas>\d{1,3}))?$", re.DOTALL
 )
 _LISTED = 5
+_IF_FOLDERS = " If each folder is another student's, grade them with --kind folders."
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Submission:
 
     Attributes:
         student: who it is from, unique in the class and the same in every run: for plain files the
-            file's name without its ending, else what the platform tells apart by
+            file's name without its ending, or its folder's name (see `plain`), else what the
+            platform tells apart by
             ("lovelaceada_12345", "Ada Lovelace_4711", "ada@example.org").
         files: where it was found; several, if nobody can know which one counts.
         read: gives its bytes (one more than allowed at most), or raises Unreadable.
@@ -88,6 +90,7 @@ def chosen(theirs: list[Found], homework: str = "") -> Submission:
         message = (
             f"There are {len(latest)} files from this student: "
             f"{listed(map(str, (f.entry for f in latest)))}. Keep the one that counts."
+            f"{_IF_FOLDERS * (len({f.entry.path[:-1] for f in latest}) > 1)}"
         )
         return _submission(latest, latest[0], refuser(message))
     earlier = tuple(str(found.entry) for found in notebooks if found is not latest[0])
