@@ -89,17 +89,39 @@ def test_published_tables_of_one_page_have_one_subject():
     assert len(published.tables()) == len(list((ROOT / "book" / "published").glob("*.yml")))
 
 
+@pytest.fixture(scope="module")
+def seen(tabs, address):
+    """A function that opens a page and gives what was seen on it; a second time, it remembers."""
+    return cache(lambda path: look(tabs, address, path))
+
+
+def look(tabs, address, path) -> dict:
+    """What there is of a page on a desk, on a telephone and on paper."""
+    page, seen = tabs.take(), {}
+    page.goto(address + path)
+    for width in LONG:
+        page.set_viewport_size({"width": width, "height": 900})
+        seen[width] = page.evaluate(SIZE)
+    seen["spilled"] = page.evaluate(SPILLED)
+    page.set_viewport_size({"width": 718, "height": 1040})
+    page.emulate_media(media="print")
+    seen["broken"] = page.evaluate(BROKEN)
+    tabs.give_back(page)
+    return seen
+
+
+SIZE = "[document.querySelector('article').offsetHeight, document.documentElement.scrollWidth]"
+
+
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_a_page_is_no_longer_than_a_person_reads(tab, address, path):
-    page = tab()
+def test_a_page_is_no_longer_than_a_person_reads(seen, path):
     for width, most in LONG.items():
-        page.set_viewport_size({"width": width, "height": 900})
-        page.goto(address + path, wait_until="load")
         if path == "book/results.html":  # a list: it grows with the files
             most = max(most, LINE * len(FILES))
-        assert page.evaluate("document.querySelector('article').offsetHeight") < most
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        high, wide = seen(path)[width]
+        assert high < most
+        assert wide <= width
 
 
 @pytest.mark.browser
@@ -138,19 +160,14 @@ BROKEN = """() => [...document.querySelectorAll("table th:not(.stub) p")].filter
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_on_a_telephone_no_cell_runs_into_its_neighbour(tab, address, path):
-    page = tab(390, 800)
-    page.goto(address + path)
-    assert page.evaluate(SPILLED) == []
+def test_on_a_telephone_no_cell_runs_into_its_neighbour(seen, path):
+    assert seen(path)["spilled"] == []
 
 
 @pytest.mark.browser
 @pytest.mark.parametrize("path", LOOKED_UP)
-def test_on_paper_no_word_of_a_tables_head_is_broken(tab, address, path):
-    page = tab(718, 1040)
-    page.emulate_media(media="print")
-    page.goto(address + path)
-    assert page.evaluate(BROKEN) == []
+def test_on_paper_no_word_of_a_tables_head_is_broken(seen, path):
+    assert seen(path)["broken"] == []
 
 
 def test_a_title_is_written_as_a_sentence():

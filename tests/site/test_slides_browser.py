@@ -39,11 +39,9 @@ TOO_LARGE = """() => [...document.querySelectorAll('.slides section')].map((sect
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """All decks, built."""
-    folder = tmp_path_factory.mktemp("slides")
-    slides.build(folder)
-    return folder
+def folder(html):
+    """All decks, as they were built with the site."""
+    return html / "slides"
 
 
 @pytest.fixture
