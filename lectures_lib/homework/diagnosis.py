@@ -2,6 +2,7 @@
 
 import re
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -140,9 +141,10 @@ class AnswerKey:
             right.raised and right.raised.kind == "NotImplementedError" for right in self.right
         )
 
-    def _findings(self, outcomes: list[Outcome]) -> list[Verdict | None]:
-        """What is wrong on each input."""
-        return [self._finding(*each) for each in zip(outcomes, self.right, self.cases, strict=True)]
+    def _findings(self, outcomes: list[Outcome]) -> Iterator[Verdict | None]:
+        """What is wrong on each input, found when it is asked for: the first mistake will do."""
+        for each in zip(outcomes, self.right, self.cases, strict=True):
+            yield self._finding(*each)
 
     def _finding(self, outcome: Outcome, right: Outcome, case: Case) -> Verdict | None:
         """What is wrong with this one outcome."""

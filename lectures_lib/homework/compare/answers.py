@@ -62,7 +62,7 @@ def _later_differ(question: Question, yours: Any, expected: list) -> Difference 
         if found:
             return replace(
                 found,
-                message=f"In call {i} of the same object, with another input: {found.message}",
+                words=f"In call {i} of the same object, with another input: {found.message}",
             )
     return None
 

@@ -26,7 +26,7 @@ def too_few(
         text = " These are scores: the largest of each row stands in the right place, and "
         return replace(
             found,
-            message=f"{found.message}{text}argmax(dim=-1) makes predictions of them.",
+            words=f"{found.message}{text}argmax(dim=-1) makes predictions of them.",
             mistake="scores_returned",
         )
     if found is None or found.kind != "values":

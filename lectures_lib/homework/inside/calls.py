@@ -65,8 +65,8 @@ def _called(
     watch: tuple[str, ...],
 ) -> Outcome:
     """`call`, with the default dtype as it is."""
-    given = copy.deepcopy([(args, kwargs or {}), *((more, {}) for more in again)])
-    before = copy.deepcopy(given)
+    before = [(args, kwargs or {}), *((more, {}) for more in again)]
+    given = copy.deepcopy(before)
     python_random = random.getstate()
     try:
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -120,6 +121,11 @@ class _Operators(TorchDispatchMode):
         super().__init__()
         self._tell = tell
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """No: torch would import its compiler to skip what follows, more than a second's work."""
+        return False
+
     def __torch_dispatch__(
         self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
@@ -149,16 +155,17 @@ class _Engine:
 def _in_new_threads(do: Callable[[], None]) -> Iterator[None]:
     """Have each thread that is started do this first; what it enters ends with the thread."""
     before = threading.getprofile()
-
-    def first(*event: Any) -> None:
-        sys.setprofile(before)
-        do()
-
-    threading.setprofile(first)
+    threading.setprofile(partial(_first, do, before))
     try:
         yield
     finally:
         threading.setprofile(before)
+
+
+def _first(do: Callable[[], None], profile: Callable | None, *event: Any) -> None:
+    """What a new thread's first event calls: it does this, and the profile is what it was."""
+    sys.setprofile(profile)
+    do()
 
 
 _told: list[Callable[[str], None]] = []
