@@ -1,12 +1,16 @@
 # %% [markdown]
 # # Sentence-BERT
 #
-# Nine sentences (in the folded cell below), three subjects. You see at once which belong together, although they share
-# hardly a word: *Share prices dropped this morning* says nearly what *The stock market fell sharply today* says. How
-# would a program find that out?
+# Nine sentences, three subjects:
+#
+# - *A man is playing a guitar. Someone makes music on a string instrument. The guitarist performs a song.*
+# - *The stock market fell sharply today. Share prices dropped this morning. Investors lost money at the exchange.*
+# - *She is slicing an onion in the kitchen. A woman cuts vegetables for dinner. Somebody is preparing a meal.*
+#
+# You see at once which belong together, although they share hardly a word. How would a program find that out?
 #
 # Below are three tries. Each turns every sentence into one vector and compares each with each; dark means alike.
-# **What does it take to turn the left and the middle picture into the right one?**
+# **What does it take to turn the first two pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -24,7 +28,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly white except the diagonal and a few pale squares that follow no pattern. BERT's middle layer: medium to dark blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three dark blocks of 3 by 3 on the diagonal, nearly white elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. Left: counted words. Middle: the mean of a BERT's vectors after its layer 2, the third of six. Right: the same BERT's last layer, which was trained to be compared."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly white except the diagonal and a few pale squares that follow no pattern. BERT's middle layer: medium to dark blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three dark blocks of 3 by 3 on the diagonal, nearly white elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. First: counted words. Second: the mean of a BERT's vectors after its layer 2, the third of six. Third: the same BERT's last layer, which was trained to be compared."}}
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
@@ -801,10 +805,23 @@ three = {name: hits.any(dim=1).sum().item() for name, hits in right.items()}
 print(f"of {len(asked)} questions, a right chapter comes   first   among three")
 for name in searches:
     print(f"  {name:38} {first[name]:6} {three[name]:10}")
+by_chance = (
+    torch.tensor(
+        [[section.number in right.chapters for section in sections] for right in asked]
+    )
+    .float()
+    .mean(dim=1)
+)  # the share of sections that would do, for each question
+among = f"of {len(sections)} sections, drawn at random"
+print(f"  {among:38} {by_chance.sum():6.1f} {(1 - (1 - by_chance) ** 3).sum():10.1f}")
 
 best, counted = (right[name].any(dim=1) for name in ("all of MiniLM", "counted words"))
 print(f"only all of MiniLM is right: {(best & ~counted).sum()} questions,", end=" ")
 print(f"only counted words: {(counted & ~best).sum()}")
+wins, losses = (best & ~counted).sum().item(), (counted & ~best).sum().item()
+n, most = wins + losses, max(wins, losses)
+more = sum(math.comb(n, k) for k in range(most, n + 1))
+print(f"as uneven by coins, either way: {2 * more / 2**n:.2f}")
 
 missed = ~best
 bert = torch.tensor(["BERT" in question for question in questions])
@@ -827,9 +844,9 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # %% [markdown]
 # All of MiniLM finds the most right chapters. Is that luck? Compare it with counted words. Questions on which both
 # agree say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can
-# we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But thirteen to five, say, is no more
-# than a hint: tossed coins are that uneven, one way or the other, about once in ten times. (So are the differences
-# between the other rows, at best.) The three layers alone do no better than counted words; after 15 steps (of the first
+# we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. But a dozen to five, say, is no more
+# than a hint: tossed coins are that uneven, one way or the other, about once in seven times (the last line but one of the
+# output has the share for this book's present sections). The differences between the other rows are a hint at best. The three layers alone do no better than counted words; after 15 steps (of the first
 # seed) on pairs that have nothing to do with this book, they bring a right chapter among the first three more often
 # than before, about as often as counted words. All of MiniLM fails more often where the question names BERT. It also
 # misses "Why teach a model to be less sure of itself?", everyday words for what the book calls label smoothing.
