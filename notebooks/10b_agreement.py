@@ -61,12 +61,12 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - test a model on one question of grammar, with sentences from which the easy clues are taken away;
+# - test a model on one question of grammar, with sentences made for that question;
 # - say what simple rules would score on the test, before any network takes it;
-# - put a recurrent network and a Transformer to the same test, and say what one run of each is worth;
+# - put a recurrent network and a Transformer to the same test, and say what their scores allow you to conclude;
 # - find out which word decided, by changing one word at a time;
 # - ask a language model about any rule of grammar, with pairs of sentences of your own;
-# - recognise a loss that is too good to be true.
+# - use the least loss that is possible as a test of your code.
 #
 # **Time** about 45 minutes. **You need** [chapter 10](10_language_model.ipynb); the GRU is that of
 # [chapter 1](01_bottleneck.ipynb).

@@ -53,7 +53,7 @@ plt.show()
 # - recognise a number that is the best of many, and one that was never compared with a simple rule;
 # - write the sentence that a table allows.
 #
-# **Time** about 55 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
+# **Time** about 60 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
 # MiniLM turns a sentence into a vector.
 
 # %% tags=["hide-input"]
@@ -174,8 +174,59 @@ for task, (values, n) in SEEDS.items():
 # and measures it by F1, another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small:
 # questions/test/f1/mean .2f --> on average, from 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!--
 # fine_tuning_small: questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and
-# you will probably get less. And the best grows with the number of tries. The best of five is on average 1.2 standard
-# deviations above the mean, the best of ten 1.5.
+# you will probably get less.
+#
+# Now let two teams have one and the same recipe. What its models truly have is 0.86 on average and scatters from
+# training to training, with a standard deviation of 0.011. (That of "our sentiment" above; as if all of it came from
+# the training.)
+
+# %% [markdown]
+# **Predict.** One team trains three models, the other ten, and each reports its best. How often does the second team
+# report the higher number: in half of the cases, in two thirds or in three quarters? And how often is its *mean* higher?
+#
+# <details><summary>Answer</summary>
+#
+# In three quarters: of thirteen models each is equally likely to be the best of all, and ten are the second team's.
+# That makes 10/13 = 0.77. The mean is higher in half of the cases, as it should be for one recipe. "A half" for both is
+# tempting, since nobody cheated: each number is that of a real model. But "our best" is a different question to each
+# team.
+#
+# </details>
+
+# %% tags=["atol=0.02"]
+rng = np.random.default_rng(8)
+teams = rng.normal(0.86, 0.011, (5000, 2, 20))  # 5,000 times two teams, 20 models each
+best = np.maximum.accumulate(teams, axis=2)  # of the first model, the first two, …
+mean = teams.cumsum(axis=2) / np.arange(1, 21)
+for name, of_first in {"best": best, "mean": mean}.items():
+    three, ten = of_first[:, 0, 2], of_first[:, 1, 9]
+    print(f"{name}: three models {three.mean():.3f}, ten {ten.mean():.3f}", end=", ")
+    print(f"the ten ahead in {(ten > three).mean():.2f} of the cases")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Accuracy over the number of models trained, 1 to 20. A blue band, the best of them, begins at 0.86 and climbs, first fast and then slowly, to 0.88 with twenty models. A grey band, their mean, stays level at 0.86 and becomes narrower; from about twelve models on the two bands no longer overlap."}, "figure": {"caption": "One recipe, trained 1 to 20 times. Blue: what a team reports that keeps the best model. Grey: what a team reports that takes the mean. Lines: on average; bands: 95 of 100 teams."}}
+figure, ax = plt.subplots(figsize=(6.4, 2.7))
+ks = np.arange(1, 21)
+for name, of_first, colour, y in (
+    ("the best", best, plots.BLUE, 0.889),
+    ("the mean", mean, plots.GREY, 0.85),
+):
+    low, high = np.quantile(of_first[:, 0], [0.025, 0.975], axis=0)
+    ax.fill_between(ks, low, high, color=colour, alpha=0.25, lw=0)
+    ax.plot(ks, of_first[:, 0].mean(axis=0), color=colour)
+    ax.text(20, y, name, color=colour, ha="right", va="center")
+ax.set(xlabel="models trained", ylabel="accuracy", xticks=(1, 3, 5, 10, 15, 20))
+plt.show()
+
+# %% tags=["remove-cell"]
+assert 0.75 < (best[:, 1, 9] > best[:, 0, 2]).mean() < 0.79
+assert abs((mean[:, 1, 9] > mean[:, 0, 2]).mean() - 0.5) < 0.025
+assert abs((best[:, 0, 4].mean() - 0.86) / 0.011 - 1.2) < 0.06
+low, high = (np.quantile(x[:, 0], q, axis=0) for x, q in ((best, 0.025), (mean, 0.975)))
+assert low[8] < high[8] and (low[13:] > high[13:]).all()  # where the bands part
+
+# %% [markdown]
+# The best of five is on average 1.2 standard deviations above the mean, the best of ten 1.5, and none of it comes back
+# when the recipe is trained again. The mean of several seeds does not grow; it gets surer.
 #
 # What can three seeds show? They give a mean, and hardly a spread: in 95 cases of 100 the standard deviation of three
 # draws is anything from a sixth to nearly twice the true one. So print all three. And if three of one recipe are
@@ -200,6 +251,12 @@ above = first.min(axis=1) > second.max(axis=1)
 below = first.max(axis=1) < second.min(axis=1)
 print(f"three above three: {(above | below).mean():.2f} of the times")
 print(f"by counting: {2 / math.comb(6, 3):.2f}")
+gap = abs(first.mean(axis=1) - second.mean(axis=1))
+bars = first.std(axis=1, ddof=1) + second.std(axis=1, ddof=1)
+print(f"mean ± standard deviation, apart: {(gap > bars).mean():.2f}")
+print(f"mean ± standard error, apart: {(gap > bars / math.sqrt(3)).mean():.2f}")
+luck = stats.ttest_ind(first, second, axis=1).pvalue
+print(f"t-test, p < 0.05: {(luck < 0.05).mean():.2f}")
 
 deviations = first.std(axis=1, ddof=1)
 low, high = np.quantile(deviations, [0.025, 0.975])
@@ -207,8 +264,9 @@ print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
 # (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap are a hint. Four
-# without overlap are a stronger one, since luck does that once in 35 times. But even they say nothing about other
-# sentences.
+# without overlap are a stronger one, since luck does that once in 35 times. The error bars of many figures are a weaker
+# one: where they show a standard error, those of two equal recipes are apart in about a quarter of the cases. The
+# *t*-test, made for few draws, keeps its one in 20. But none of this says anything about other sentences.
 #
 # ## Two systems, the same sentences
 #
