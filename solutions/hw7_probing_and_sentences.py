@@ -2,8 +2,8 @@
 # # Homework 7: Probing and sentence vectors
 #
 # What is in the vectors of a model, layer by layer, and how can one be sure? And how do the vectors of words become one that stands for a
-# sentence? The questions follow chapters [16](../notebooks/16_what_bert_learns.ipynb) and [17](../notebooks/17_sentence_bert.ipynb), and
-# most of them go a step beyond those pages. Questions 6 and 8 stay close to the code that is printed there.
+# sentence? The questions follow chapters [16](../notebooks/16_what_bert_learns.ipynb), [16b](../notebooks/16b_trees.ipynb) and
+# [17](../notebooks/17_sentence_bert.ipynb), and most of them go a step beyond those pages. Questions 6 and 8 stay close to the code that is printed there.
 #
 # **20 points, about two and a half hours.**
 #
@@ -267,12 +267,12 @@ check("hw7.word_attention", word_attention)
 # %% [markdown]
 # ## Question 5: A tree from impacts
 #
-# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 16, perturbed masking](../notebooks/16_what_bert_learns.ipynb#perturbed-masking)*
+# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 16b, perturbed masking](../notebooks/16b_trees.ipynb#perturbed-masking)*
 #
 # Perturbed masking asks a model how much word $j$ matters to word $i$, and gives a matrix of impacts, $F_{ij}$. If words that belong
 # together matter to each other most, these impacts hold the tree of the sentence. A link between $i$ and $j$ has no direction, and its
 # score is $F_{ij} + F_{ji}$. Asked for is the tree that connects all $n$ words by $n - 1$ links with the largest sum of scores. Its links may
-# cross; chapter 16 takes the best tree of those in which none do.
+# cross; chapter 16b takes the best tree of those in which none do.
 #
 # Then compare it with a treebank's tree. There each word has a **head**, the word it depends on, counted *from 1*; the root has the head 0,
 # and no link. The share of the treebank's $n - 1$ links that your tree has is called UUAS, the undirected unlabelled attachment score.

@@ -17,10 +17,11 @@ def different_habits() -> Found:
 
 
 def heads_and_relations() -> Found:
-    """Measured: governors found by the best head of each relation, and by the best fixed offset;
-    and by an untrained BERT's.
+    """Measured: governors found by the best head of each relation, by the best fixed offset and by
+    the best tag rule; and by an untrained BERT's.
     """
     heads = results.load("probing")["results"]["heads"]
+    tags = results.load("tags_alone")["results"]["heads"]
     relations = [name for name, entry in heads["minilm"].items() if "fixed_offset" in entry]
 
     def ahead(model: str) -> list[float]:
@@ -39,6 +40,7 @@ def heads_and_relations() -> Found:
         offset=100 * obj["fixed_offset"]["mean"],
         behind=100 * nmod["accuracy"]["mean"],
         behind_offset=100 * nmod["fixed_offset"]["mean"],
+        by_tag=sum(tags[name]["rule"]["mean"] > tags[name]["head"]["mean"] for name in relations),
     )
 
 

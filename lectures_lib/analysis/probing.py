@@ -265,6 +265,34 @@ def most_frequent_labels(
     )
 
 
+def tags_and_places(
+    sentences: Sequence[Sequence[str]], names: Sequence[str], longest: int, around: int = 0
+) -> list[Float[Tensor, "_ numbers"]]:
+    """A baseline's vectors: each word's tag and its place in the sentence, a 1 for each among
+    zeros. What a probe reads off these, it can read off any vectors that hold tag and place.
+
+    Args:
+        sentences: the tags of each one's words.  names: all tags there are.
+        longest: so many places there are.
+        around: the tags of so many neighbours on each side are in a word's vector too; beyond the
+            sentence's ends, zeros.
+
+    Raises:
+        ValueError: for a tag that is none of the names, or a sentence with more words than places.
+    """
+    found = []
+    for tags in sentences:
+        n = len(tags)
+        if n > longest:
+            raise ValueError(f"a sentence of {n} words, but places for {longest}")
+        padded = F.pad(
+            F.one_hot(label_ids(tags, names), len(names)).float(), (0, 0, around, around)
+        )
+        parts = [padded[shift : shift + n] for shift in range(2 * around + 1)]
+        found.append(torch.cat([*parts, torch.eye(longest)[:n]], dim=1))
+    return found
+
+
 def label_ids(labels: Sequence[str], names: Sequence[str]) -> Int[Tensor, " words"]:
     """Labels as numbers: their places among the names.
 

@@ -8,10 +8,14 @@ import pytest
 import torch
 
 from lectures_lib.analysis.attention_statistics import (
+    TagRule,
     best_heads,
+    best_tag_rule,
     governor_hits,
     head_statistics,
+    nearest_with_tag,
     parsed,
+    tag_rule_hits,
 )
 
 
@@ -153,3 +157,40 @@ def test_bad_trees_and_weights_are_refused(shapes_unchecked):
         ValueError, match="no relation comes 1000 times in both sets of 3 and 3 sentences"
     ):
         best_heads(sentences(3), sentences(3), at_least=1000)
+
+
+# "The old dog sees a phone book": the next noun after "a" is "phone", and the governor is "book".
+DOG = {
+    "upos": ["DET", "ADJ", "NOUN", "VERB", "DET", "NOUN", "NOUN"],
+    "heads": [3, 3, 4, 0, 7, 7, 4],
+    "relations": ["det", "amod", "nsubj", "root", "det", "compound", "obj"],
+}
+
+
+def test_the_nearest_word_with_a_tag_is_another_word():
+    tags = DOG["upos"]
+    assert nearest_with_tag(tags, TagRule("NOUN", 1)) == [2, 2, 5, 5, 5, 6, -1]
+    assert nearest_with_tag(tags, TagRule("NOUN", -1)) == [-1, -1, -1, 2, 2, 2, 5]
+    assert nearest_with_tag(tags, TagRule("ADV", 1)) == [-1] * 7
+    assert nearest_with_tag([], TagRule("NOUN", 1)) == []
+    with pytest.raises(ValueError, match="got 2"):
+        nearest_with_tag(tags, TagRule("NOUN", 2))
+
+
+def test_a_tag_rule_finds_the_governor_behind_an_adjective_and_misses_a_compound():
+    assert tag_rule_hits(TagRule("NOUN", 1), [DOG], "det").tolist() == [True, False]
+    assert tag_rule_hits(TagRule("VERB", -1), [DOG], "obj").tolist() == [True]
+
+
+def test_names_count_as_nouns_and_the_root_has_no_governor():
+    named = DOG | {"upos": ["DET", "ADJ", "PROPN", "VERB", "DET", "NOUN", "NOUN"]}
+    assert tag_rule_hits(TagRule("NOUN", 1), [named], "amod").tolist() == [True]
+    assert tag_rule_hits(TagRule("ADV", 1), [DOG], "root").tolist() == [False]
+
+
+def test_the_best_rule_is_chosen_among_all_tags_and_both_sides():
+    assert best_tag_rule([DOG], "nsubj") == TagRule("VERB", 1)
+    assert best_tag_rule([DOG], "obj") == TagRule("VERB", -1)
+    assert best_tag_rule([DOG], "amod") == TagRule("NOUN", 1)
+    with pytest.raises(ValueError, match="no word of these 1 sentences has the relation case"):
+        best_tag_rule([DOG], "case")

@@ -20,6 +20,7 @@ from lectures_lib.analysis.probing import (
     layer_scores,
     most_frequent_labels,
     probe_accuracy,
+    tags_and_places,
 )
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
@@ -251,3 +252,29 @@ def test_bad_probing_is_refused(shapes_unchecked):
         most_frequent_labels([], labels, ["a"])
     with pytest.raises(ValueError, match="1 labels are none of the 2 names: VERB"):
         label_ids(["NOUN", "VERB"], ["NOUN", "DET"])
+
+
+def test_tags_and_places_are_ones_among_zeros():
+    names = ["ADJ", "DET", "NOUN"]
+    (long, short) = tags_and_places([["DET", "ADJ", "NOUN"], ["NOUN"]], names, longest=4)
+    assert long.tolist() == [
+        [0, 1, 0, 1, 0, 0, 0],
+        [1, 0, 0, 0, 1, 0, 0],
+        [0, 0, 1, 0, 0, 1, 0],
+    ]
+    assert short.tolist() == [[0, 0, 1, 1, 0, 0, 0]]
+
+
+def test_neighbours_tags_stand_beside_and_beyond_the_ends_are_zeros():
+    (found,) = tags_and_places([["A", "B"]], ["A", "B"], longest=2, around=1)
+    assert found.tolist() == [
+        [0, 0, 1, 0, 0, 1, 1, 0],  # nothing, A, B; place 0
+        [1, 0, 0, 1, 0, 0, 0, 1],  # A, B, nothing; place 1
+    ]
+
+
+def test_tags_and_places_refuse_what_has_no_number():
+    with pytest.raises(ValueError, match="a sentence of 3 words, but places for 2"):
+        tags_and_places([["A"] * 3], ["A"], longest=2)
+    with pytest.raises(ValueError, match="1 labels are none of the 1 names: B"):
+        tags_and_places([["B"]], ["A"], longest=2)

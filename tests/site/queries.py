@@ -50,7 +50,7 @@ QUERIES = {
     "temperat": f"{N}09_generating#temperature",
     "posit": f"{N}04_order",
     "label smoo": f"{N}08_training#label-smoothing",
-    "perturbed m": f"{N}16_what_bert_learns#perturbed-masking",
+    "perturbed m": f"{N}16b_trees#perturbed-masking",
     "drop": f"{N}05_encoder#dropout",
     "warm": f"{N}08_training#warm-up",
     # questions, and words of which a chapter is made

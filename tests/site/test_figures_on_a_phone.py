@@ -99,7 +99,7 @@ def test_a_drawing_by_matplotlib_is_seen_whole(live, chapter):
 PANELS = [
     *("05_encoder", "06_decoder", "08_training", "08b_judging", "09_generating", "10b_agreement"),
     *("11_vision_transformer", "13_pretraining", "15_features", "16_what_bert_learns"),
-    *("17_sentence_bert", "18_after_bert"),
+    *("16b_trees", "17_sentence_bert", "18_after_bert"),
 ]
 # of each figure of several panels: by how much it scrolls, the layouts that are displayed, its note
 STACKS = """() => [...document.querySelectorAll(".plot-layouts")].map((box) => {
@@ -171,7 +171,7 @@ def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
     page = live(width=390, path="notebooks/16_what_bert_learns.html")
-    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Three bars for each"]'))
+    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Four bars for each"]'))
     hidden, fade = wide.evaluate(
         "e => [e.scrollWidth - e.clientWidth, getComputedStyle(e).getPropertyValue('--fade-end')]"
     )
