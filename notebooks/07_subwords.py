@@ -574,7 +574,7 @@ for name, (tokens, types, unknown_tokens) in segmentations.items():
     ax.annotate(
         f"{name} ({unknown_tokens} UNK)",
         (types, tokens),
-        xytext=(-7 if left else 7, -3 if below else 4),
+        xytext=(-7 if left else 7, -12 if "joint" in name else -3 if below else 4),
         textcoords="offset points",
         ha="right" if left else "left",
         va="top" if below else "bottom",

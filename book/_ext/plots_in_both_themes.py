@@ -6,9 +6,10 @@ that are fetched when they come near the screen, so that the picture which is no
 nothing. Their letters stay letters, in the page's own font.
 
 A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page its
-panels stand below each other (`stacked_plots`), and one that has no panels scrolls sideways in a box
-of its own. The exponents of a logarithmic axis, which matplotlib sets in
-70 % of its size, are drawn so large that they have as many there.
+panels stand below each other (`stacked_plots`), and a single one is pressed together
+(`squeezed_plots`). What cannot be scrolls sideways in a box of its own. The exponents of a
+logarithmic axis, which matplotlib sets in 70 % of its size, are drawn so large that they have as
+many there.
 """
 
 import html
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from squeezed_plots import JOINT, squeezed
 from stacked_plots import side_by_side, stacked
 
 from lectures_lib.show.plots import (
@@ -51,7 +53,6 @@ LABEL = re.compile(
 GLYPH = re.compile(r'(<tspan x=")([-\d.]+)(" y="[-\d.]+"[^>]*?font-size: )([\d.]+)(px.*?</tspan>)')
 SIDES = re.compile(r"\b(left|right)[,:]", re.IGNORECASE)
 IMAGE = re.compile(r'(<image\b[^>]*? style=")')
-JOINT = re.compile(r"stroke: #ffffff; stroke-width: 1\.2\b", re.IGNORECASE)
 DIMMED = 0.85  # of the light of a picture or heat map in the dark: the darker is still the more
 GROUNDS = {name.upper() for name in (BLUE, GREEN, RED, GREY)}  # white can be read on them
 SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
@@ -148,7 +149,9 @@ def scrolling(picture: str, svg: str, tag: str = "span", kind: str = "plot-scrol
 
 def narrow(svg: str) -> str | None:
     """The figure's layout for a telephone, if it needs and has one."""
-    return stacked(svg, least_width, PHONE) if least_width(svg) > PHONE else None
+    if least_width(svg) <= PHONE:
+        return None
+    return stacked(svg, least_width, PHONE) or squeezed(svg, least_width, PHONE)
 
 
 def dark_name(name: str) -> str:
@@ -179,6 +182,8 @@ def tags(node: nodes.image, source: Path, address: str) -> str:
 def moved(node: nodes.image, svg: str) -> str:
     """A line below the narrow layout where the figure's words speak of left and right."""
     captions = node.parent.findall(nodes.caption) if node.parent else []
+    if side_by_side(svg) < 2:
+        return ""
     if not SIDES.search(" ".join([node.get("alt", ""), *(one.astext() for one in captions)])):
         return ""
     said = "left is above, right is below" if side_by_side(svg) == 2 else "read line by line"

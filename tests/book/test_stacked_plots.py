@@ -40,7 +40,10 @@ def stored() -> dict[str, str]:
 
 
 STORED = stored()
-LAYOUTS = {name: themes.narrow(svg) for name, svg in STORED.items()}
+LAYOUTS = {
+    name: stacked_plots.stacked(svg, themes.least_width, themes.PHONE)
+    for name, svg in STORED.items()
+}
 
 
 def drawn(draw, shape=(1, 2), size=(8, 3), **options) -> str:
@@ -150,4 +153,4 @@ def test_what_fits_or_has_one_panel_has_one_layout():
     assert themes.narrow(fits) is None
     alone = drawn(lambda *_: None, (1, 1))
     assert themes.least_width(alone) > themes.PHONE
-    assert themes.narrow(alone) is None
+    assert stacked_plots.stacked(alone, themes.least_width, themes.PHONE) is None

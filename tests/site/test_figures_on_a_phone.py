@@ -170,12 +170,12 @@ def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls
 
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
-    page = live(width=390, path="notebooks/16_what_bert_learns.html")
+    page = live(width=320, path="notebooks/16_what_bert_learns.html")
     wide = page.locator(".plot-scroll", has=page.locator('[alt^="Four bars for each"]'))
     hidden, fade = wide.evaluate(
         "e => [e.scrollWidth - e.clientWidth, getComputedStyle(e).getPropertyValue('--fade-end')]"
     )
-    assert hidden > 100 and float(fade.removesuffix("px")) > 20
+    assert hidden > 50 and float(fade.removesuffix("px")) > 20
 
 
 def test_on_a_wide_page_no_figure_scrolls(live):
