@@ -83,6 +83,7 @@ def _count(
     word_bias=True,
     untied=False,
     sentence_classes=2,
+    sentence_biases=True,
     heads_always=False,
     heads_never=False,
 ):
@@ -109,7 +110,7 @@ def _count(
         + vocab_size * (word_bias and biases)
         + untied * vocab_size * d_model
     )
-    sentence_head = sentence_classes * (d_model + biases)
+    sentence_head = sentence_classes * (d_model + (biases and sentence_biases))
     return body + (
         (word_head + sentence_head) if (heads or heads_always) and not heads_never else 0
     )
@@ -318,6 +319,12 @@ COUNT = Question(
             "pooler_in_each_layer",
             "You count a pooler for each layer. There is one, above the last block.",
             partial(_count, pooler_each=True),
+        ),
+        Misconception(
+            "pair_biases_forgotten",
+            "You are 2 short with the heads: the layer for pairs has a bias for each of its two "
+            "scores.",
+            partial(_count, sentence_biases=False),
         ),
         Misconception(
             "one_score_for_pairs",

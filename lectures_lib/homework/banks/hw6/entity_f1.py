@@ -334,6 +334,12 @@ _MISTAKES = (
         )
         for measure in (lambda hits, p, r: _share(hits, p), lambda hits, p, r: hits / p)
     ),
+    Misconception(
+        "half_of_f1",
+        "You return half of the F1: where every name is found, and no other, yours is 0.5. Twice "
+        "the hits are divided, since each is among the predicted and among the right. " + _F1,
+        partial(_measured, measure=lambda hits, p, r: _f1(hits, p, r) / 2),
+    ),
     *(
         Misconception(
             "recall",

@@ -76,6 +76,10 @@ def _zeros(label, word):
     return [label] + [0] * (len(word) - 1)
 
 
+def _minus_ones(label, word):
+    return [label] + [-1] * (len(word) - 1)
+
+
 def _only_whole(label, word):
     return [label] if len(word) == 1 else [-100] * len(word)
 
@@ -187,6 +191,10 @@ def _into_the_first_word(words, labels, max_len):
     return ["[CLS]", *pieces[:room], "[SEP]"], [-100, *targets[:room], -100]
 
 
+_COUNTED = (
+    "Your rows can be longer than max_len: [CLS] and [SEP] take two of the places. There is room "
+    "for max_len - 2 pieces."
+)
 _MISTAKES = (
     Misconception(
         "first_pieces_told_by_marks",
@@ -256,11 +264,13 @@ _MISTAKES = (
         "[CLS] and [SEP] around them.",
         _row_cut,
     ),
+    Misconception("special_tokens_not_counted", _COUNTED, partial(_labelled, counted=0)),
+    Misconception("special_tokens_not_counted", _COUNTED, partial(_labelled, counted=1)),
     Misconception(
-        "special_tokens_not_counted",
-        "Your rows can be longer than max_len: [CLS] and [SEP] take two of the places. There is "
-        "room for max_len - 2 pieces.",
-        partial(_labelled, counted=0),
+        "minus_one_for_nothing",
+        "Where there is nothing to learn you write -1. F.cross_entropy leaves out -100, unless it "
+        "is told another number, and refuses -1 as a label.",
+        partial(_labelled, of_word=_minus_ones, special=(-1, -1)),
     ),
     Misconception(
         "only_whole_words_kept",

@@ -126,6 +126,10 @@ def _both_the_wrong_way(scores: Tensor) -> Tensor:
     return torch.cat([scores[:1].sigmoid(), scores[1:].sigmoid() - 1])
 
 
+def _all_pulled(scores: Tensor) -> Tensor:
+    return torch.cat([1 - scores[:1].sigmoid(), scores[1:].sigmoid()])
+
+
 def _exponentials(scores: Tensor) -> Tensor:
     return _right(scores) - scores.exp() / (1 + scores.exp())
 
@@ -170,6 +174,16 @@ def _looked_up_in_one(vectors, near_vectors, word, near, noise, rate):
     by = rate * _errors(vectors[others] @ v)
     after = vectors.clone()
     after[word] += by @ vectors[others]
+    return after, near_vectors.index_add(0, others, torch.outer(by, v))
+
+
+def _noise_in_the_first(vectors, near_vectors, word, near, noise, rate):
+    """The random words are looked up among the words, and moved in the other table."""
+    v, others = vectors[word], _others(near, noise)
+    theirs = torch.cat([near_vectors[near][None], vectors[noise]])
+    by = rate * _errors(theirs @ v)
+    after = vectors.clone()
+    after[word] += by @ theirs
     return after, near_vectors.index_add(0, others, torch.outer(by, v))
 
 
@@ -298,6 +312,10 @@ _ONCE = (
     "that is the neighbour as well is pulled and pushed. `table[rows] += …` counts a row once, "
     "however often it is named; `table.index_add_(0, rows, …)`, or a loop, counts each time."
 )
+_PULLED = (
+    "You pull the random words near as if they had stood there. For them the right answer "
+    "is *no*: they are pushed away, by σ(v · v')."
+)
 _TABLES = (
     "There are two tables. The word itself is looked up, and moved, in `vectors`; its neighbour "
     "and the random words, which are somebody's neighbours, in `near_vectors`."
@@ -382,12 +400,8 @@ SKIP_GRAM = Question(
             "*against* the gradient; the neighbour comes nearer, the random words move away.",
             partial(_step, errors=lambda x: -_errors(x)),
         ),
-        Misconception(
-            "noise_pulled",
-            "You pull the random words near as if they had stood there. For them the right answer "
-            "is *no*: they are pushed away, by σ(v · v').",
-            partial(_step, errors=lambda x: 1 - x.sigmoid()),
-        ),
+        Misconception("noise_pulled", _PULLED, partial(_step, errors=lambda x: 1 - x.sigmoid())),
+        Misconception("noise_pulled", _PULLED, partial(_step, errors=_all_pulled)),
         Misconception(
             "moved_most_where_right", _MOST_WHERE_RIGHT, partial(_step, errors=_near_by_its_share)
         ),
@@ -474,6 +488,7 @@ SKIP_GRAM = Question(
         Misconception("one_table", _TABLES, _one_table),
         Misconception("one_table", _TABLES, _looked_up_in_one),
         Misconception("one_table", _TABLES, _tables_swapped),
+        Misconception("one_table", _TABLES, _noise_in_the_first),
         Misconception(
             "noise_forgotten",
             "Nothing is pushed away. If all were only pulled near, the vectors would become alike "

@@ -246,12 +246,12 @@ PROBE = Question(
         ),
         Misconception(
             "one_label_for_all",
-            "All your words, or nearly all, get the same label, the most frequent one. The probe "
-            "has learned nothing from the vectors. Have you brought *each* number of a layer to "
-            "mean 0 and deviation 1, over the training words? What tells the label hardly varies "
-            "here beside numbers that mean nothing; one mean for the whole layer, or a norm for "
-            "each word, does not help. If you have: does the optimizer have the probe's "
-            "parameters, and does it step?",
+            "All your words, or nearly all, get the same label, the most frequent one, whatever "
+            "their vectors are. Have you brought *each* number of a layer to mean 0 and deviation "
+            "1, over the training words, and with the same two numbers those of the other words? "
+            "What tells the label hardly varies here beside numbers that mean nothing; one mean "
+            "for the whole layer, or a norm for each word, does not help. If you have: does the "
+            "optimizer have the probe's parameters, and does it step?",
             _most_frequent,
         ),
         Misconception(
