@@ -2,9 +2,11 @@
 small differences beside it, as the library computes them.
 """
 
+from functools import cache
+
 import pytest
 import torch
-from live_page import figure
+from live_page import ADDRESS, EVERY_FIGURE, figure
 from safetensors.torch import load_file
 
 from lectures_lib import stored
@@ -20,6 +22,7 @@ PRAISE, NAMES, ANSWERS = "Praise or complaint?", "Names in a message", "A questi
 MADE = {"sentiment": SentenceClassifier, "entities": TokenTagger, "answers": SpanExtractor}
 
 
+@cache
 def in_eight_bits(html, task):
     """The library's model with the numbers that the page fetches."""
     body = stored.load_eight_bits(
@@ -35,7 +38,8 @@ def in_eight_bits(html, task):
 
 LOAD = """async (task) => {
   const fetched = async (name) => live.readSafetensors(await (await fetch(`/live/models/${name}.safetensors`)).arrayBuffer());
-  window.adapted = new live.Adapted(await fetched("minilm_8bit"), await fetched(task));
+  window.common ??= await fetched("minilm_8bit");
+  window.adapted = new live.Adapted(common, await fetched(task));
 }"""
 
 
@@ -104,9 +108,20 @@ def test_a_readers_sentence_is_judged(live):
     assert "Type something first" in box.locator(".lv-status").inner_text()
 
 
+@pytest.fixture(scope="module")
+def used(tabs, address):
+    """The page for the tests that type all that is read: it fetches each file once."""
+    page = tabs.take(1000, 900)
+    page.goto(address + ADDRESS)
+    page.wait_for_function(EVERY_FIGURE)
+    yield page
+    assert not page.wrong
+    tabs.give_back(page)
+
+
 @pytest.mark.parametrize("text", ["x" * 2000, "😀 مرحبا 你好", "\u200d"])
-def test_strange_texts_get_a_verdict(live, text):
-    box = figure(live(), PRAISE)
+def test_strange_texts_get_a_verdict(used, text):
+    box = figure(used, PRAISE)
     box.get_by_label("A sentence about").fill(text)
     box.get_by_label("A sentence about").press("Enter")
     box.locator(".lv-candidates li").first.wait_for()
@@ -122,8 +137,8 @@ def test_names_are_marked(live):
     assert box.locator("mark").first.is_hidden()
 
 
-def test_a_question_is_answered_from_the_text(live):
-    box = figure(live(), ANSWERS)
+def test_a_question_is_answered_from_the_text(used):
+    box = figure(used, ANSWERS)
     box.get_by_role("button", name="Why does it not run in winter?").click()
     box.locator(".lv-answer").wait_for()
     assert "ice" in box.locator(".lv-answer").inner_text()
@@ -137,8 +152,8 @@ def test_a_question_is_answered_from_the_text(live):
     ("title", "field", "read"),
     [(PRAISE, "A sentence about", 254), (NAMES, "A message", 254), (ANSWERS, "A text", 0)],
 )
-def test_what_is_not_read_is_said(live, title, field, read):
-    box = figure(live(), title)
+def test_what_is_not_read_is_said(used, title, field, read):
+    box = figure(used, title)
     box.get_by_label(field).fill("a good one " * 100)
     box.locator(".lv-go").click()
     status = box.get_by_text("The text is too long: the first")

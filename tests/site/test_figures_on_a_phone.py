@@ -2,12 +2,58 @@
 box of its own, which fades where it goes on and can be scrolled by keyboard.
 """
 
+from functools import cache
+
 import pytest
+from live_page import EVERY_FIGURE
 from sitemap import ROOT, pages
 
 pytestmark = pytest.mark.browser
 PAGES = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 PICTURES = [page for page in pages() if page.startswith(("book/published/", "book/results/"))]
+
+
+@pytest.fixture(scope="module")
+def seen(tabs, address):
+    """A function that opens a page and gives what was seen on it; a second time, it remembers."""
+    return cache(lambda path: look(tabs, address, path))
+
+
+def look(tabs, address, path) -> dict:
+    """Open a page on a phone in the dark, make it light, then narrower and wider, and dark again:
+    what each of the scripts below found, by its name and the width.
+    """
+    page = tabs.take(390, 900, color_scheme="dark")
+    page.goto(address + path)
+    page.wait_for_function(EVERY_FIGURE)
+    seen = {
+        "small": page.evaluate(SMALL),
+        "width": page.evaluate("document.documentElement.scrollWidth"),
+    }
+    turn(page, "light")
+    seen["unreached"] = page.evaluate(UNREACHED)
+    seen["cut"] = page.evaluate(CUT, WHOLE.get(path, []))
+    seen["layouts", 390] = page.evaluate(LAYOUTS)
+    if path in PAGES:
+        for width in (320, 360, 600, 1360):
+            page.set_viewport_size({"width": width, "height": 900})
+            seen["layouts", width] = page.evaluate(LAYOUTS)
+            seen["stacks", width, "light"] = page.evaluate(STACKS)
+        turn(page, "dark")
+        for width in (1360, 390):
+            page.set_viewport_size({"width": width, "height": 900})
+            seen["stacks", width, "dark"] = page.evaluate(STACKS)
+    assert not page.wrong
+    tabs.give_back(page)
+    return seen
+
+
+def turn(page, theme: str) -> None:
+    """Make the page light or dark."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_selector(f"html[data-theme={theme}]")
+
+
 SMALL = """async () => {
   const small = [];
   const measure = (svg, name) => {
@@ -22,25 +68,26 @@ SMALL = """async () => {
   const roots = [document];
   for (const one of document.querySelectorAll("*")) if (one.shadowRoot) roots.push(one.shadowRoot);
   for (const root of roots) for (const svg of root.querySelectorAll("svg")) if (svg.getClientRects().length) measure(svg, svg.getAttribute("aria-label") ?? svg.textContent.trim().slice(0, 40));
-  for (const image of document.querySelectorAll("img.plot")) {
-    const { width } = image.getBoundingClientRect();
-    if (!width) continue;
+  const shown = [...document.querySelectorAll("img.plot")].filter((image) => image.getClientRects().length);
+  const drawn = await Promise.all(shown.map(async (image) => {
     const svg = new DOMParser().parseFromString(await (await fetch(image.src)).text(), "image/svg+xml").documentElement;
-    svg.setAttribute("width", width);
+    svg.setAttribute("width", image.getBoundingClientRect().width);
     svg.removeAttribute("height");
-    document.body.append(svg);
-    measure(svg, image.alt.slice(0, 60));
-    svg.remove();
-  }
+    return svg;
+  }));
+  const sheet = document.createElement("div"); // whose styles are its own, as an image's are
+  sheet.attachShadow({ mode: "open" }).append(...drawn);
+  document.body.append(sheet);
+  drawn.forEach((svg, i) => measure(svg, shown[i].alt.slice(0, 60)));
+  sheet.remove();
   return small;
 }"""
 
 
 @pytest.mark.parametrize("path", [*PAGES, *PICTURES, "book/welcome.html"])
-def test_no_word_of_a_figure_is_smaller_than_8_pixels(live, path):
-    page = live(width=390, path=path, color_scheme="dark")
-    assert page.evaluate(SMALL) == []
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+def test_no_word_of_a_figure_is_smaller_than_8_pixels(seen, path):
+    assert seen(path)["small"] == []
+    assert seen(path)["width"] == 390
 
 
 DRAWN = [
@@ -58,9 +105,8 @@ LAYOUTS = """() => [...document.querySelectorAll("figure.drawing")].map((figure)
 
 @pytest.mark.parametrize("width", [320, 390, 600, 1360])
 @pytest.mark.parametrize("path", DRAWN)
-def test_a_drawing_of_a_mechanism_is_seen_whole(live, path, width):
-    page = live(width=width, path=path)
-    drawings = page.evaluate(LAYOUTS)
+def test_a_drawing_of_a_mechanism_is_seen_whole(seen, path, width):
+    drawings = seen(path)["layouts", width]
     assert drawings
     for hidden, narrow in drawings:
         assert hidden <= 0 and len(narrow) == 1
@@ -70,18 +116,22 @@ def test_a_drawing_of_a_mechanism_is_seen_whole(live, path, width):
 
 # Drawings by matplotlib, each by the first words that describe it: a plot may scroll, these need not.
 WHOLE = {
-    "01_bottleneck": ["Two rows of boxes"],
-    "09_generating": ["A tree of probabilities"],
-    "10b_agreement": ["The words the keys"],
-    "11_vision_transformer": ["Left, a handwritten zero"],
-    "12_bert": ["Ten columns for the tokens", "Three bars, each 100 percent"],
-    "13_pretraining": ["The sentence The cat", "Three panels of dots", "Bars that hang down"],
-    "14_fine_tuning": ["Five rows of boxes", "Two groups of four bars"],
-    "14b_words_and_spans": ["Twice the sentence"],
-    "15_features": ["Below, a grid"],
-    "16_what_bert_learns": ["The words The farmer"],
-    "17_sentence_bert": ["Two drawings. Left"],
-    "18b_what_it_costs": ["Four stacked bars of gigabytes"],
+    "notebooks/01_bottleneck.html": ["Two rows of boxes"],
+    "notebooks/09_generating.html": ["A tree of probabilities"],
+    "notebooks/10b_agreement.html": ["The words the keys"],
+    "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
+    "notebooks/12_bert.html": ["Ten columns for the tokens", "Three bars, each 100 percent"],
+    "notebooks/13_pretraining.html": [
+        "The sentence The cat",
+        "Three panels of dots",
+        "Bars that hang down",
+    ],
+    "notebooks/14_fine_tuning.html": ["Five rows of boxes", "Two groups of four bars"],
+    "notebooks/14b_words_and_spans.html": ["Twice the sentence"],
+    "notebooks/15_features.html": ["Below, a grid"],
+    "notebooks/16_what_bert_learns.html": ["The words The farmer"],
+    "notebooks/17_sentence_bert.html": ["Two drawings. Left"],
+    "notebooks/18b_what_it_costs.html": ["Four stacked bars of gigabytes"],
 }
 CUT = """starts => starts.filter((start) => {
   const box = document.querySelector(`img.plot[alt^="${start}"]`).closest(".plot-scroll");
@@ -89,10 +139,9 @@ CUT = """starts => starts.filter((start) => {
 })"""
 
 
-@pytest.mark.parametrize("chapter", WHOLE)
-def test_a_drawing_by_matplotlib_is_seen_whole(live, chapter):
-    page = live(width=390, path=f"notebooks/{chapter}.html")
-    assert page.evaluate(CUT, WHOLE[chapter]) == []
+@pytest.mark.parametrize("path", WHOLE)
+def test_a_drawing_by_matplotlib_is_seen_whole(seen, path):
+    assert seen(path)["cut"] == []
 
 
 # chapters with a figure of several panels that is too wide for a phone as it is
@@ -114,10 +163,8 @@ STACKS = """() => [...document.querySelectorAll(".plot-layouts")].map((box) => {
     ("width", "narrow", "dark"), [(360, True, False), (390, True, True), (1360, False, True)]
 )
 @pytest.mark.parametrize("chapter", PANELS)
-def test_panels_stand_below_each_other_on_a_phone(live, chapter, width, narrow, dark):
-    scheme = "dark" if dark else "light"
-    page = live(width=width, path=f"notebooks/{chapter}.html", color_scheme=scheme)
-    figures = page.evaluate(STACKS)
+def test_panels_stand_below_each_other_on_a_phone(seen, chapter, width, narrow, dark):
+    figures = seen(f"notebooks/{chapter}.html")["stacks", width, "dark" if dark else "light"]
     assert figures
     for hidden, shown, note in figures:
         assert hidden <= 0
@@ -131,9 +178,8 @@ def test_what_is_left_and_right_on_a_wide_page_is_said_where_it_is_not(live):
     assert notes == ["Drawn for a narrow page: left is above, right is below."] * 3
 
 
-def test_a_drawing_of_the_exam_is_seen_whole(live):
-    page = live(width=390, path="book/exam.html")
-    drawings = page.evaluate(LAYOUTS)
+def test_a_drawing_of_the_exam_is_seen_whole(seen):
+    drawings = seen("book/exam.html")["layouts", 390]
     assert len(drawings) > 20 and [hidden for hidden, _ in drawings if hidden > 0] == []
 
 
@@ -153,9 +199,8 @@ UNREACHED = """async () => {
 
 
 @pytest.mark.parametrize("path", [*PAGES, *PICTURES, "book/teaching.html", "book/exam.html"])
-def test_what_scrolls_says_so_to_eyes_keyboards_and_screen_readers(live, path):
-    page = live(width=390, path=path)
-    assert page.evaluate(UNREACHED) == []
+def test_what_scrolls_says_so_to_eyes_keyboards_and_screen_readers(seen, path):
+    assert seen(path)["unreached"] == []
 
 
 def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls(live):
