@@ -253,10 +253,10 @@ def release(
             decided = course_file.load(rules, bank) if rules else Rules()
             asked = decided.asked(bank)
             later = [each for each in graded_later or () if each.startswith(f"{name}.")]
-            folder = out or Path("exercises")
+            folder, made = out or Path("exercises"), {}
             for place, drawn in variants_of(bank, decided.draw, folder):
                 if seal:
-                    paths = sealing.release_sealed(drawn, solutions, place, later, asked)
+                    paths = sealing.release_sealed(drawn, solutions, place, later, asked, made)
                     _tell(f"wrote {paths[0]} and {paths[1]}")
                 else:
                     _tell(f"wrote {releasing.release(drawn, solutions, place, asked)}")

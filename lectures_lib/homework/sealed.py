@@ -5,6 +5,7 @@ around them; no function, so nothing that could be called, read or unpickled. `c
 as with a key that was worked out from the bank (`diagnosis.AnswerKey`). `sealing` makes it.
 """
 
+import functools
 from dataclasses import asdict, fields
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -39,10 +40,16 @@ def public_key(name: str | Question) -> AnswerKey:
         return AnswerKey(name, PUBLIC_SEED)
     recorded = _recorded()
     if not recorded:
-        return AnswerKey(as_chosen(find(name)), PUBLIC_SEED)
+        return _worked_out(as_chosen(find(name)))
     if name not in recorded:
         raise KeyError(f"there is no question {name!r} here; there is {', '.join(recorded)}")
     return unpacked(recorded[name].read_bytes())
+
+
+@functools.lru_cache(maxsize=32)
+def _worked_out(question: Question) -> AnswerKey:
+    """A question's key, kept: an answer that is mended bit by bit is checked again and again."""
+    return AnswerKey(question, PUBLIC_SEED)
 
 
 def packed(key: AnswerKey) -> bytes:

@@ -5,12 +5,13 @@ The file is a zip: the question keys as data (see `sealed`), the parts of the li
 and the notebook import, and no bank.
 """
 
+import functools
 import importlib.metadata
 import io
 import json
 import warnings
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ def release_sealed(
     out: Path,
     graded_later: Iterable[str] = (),
     asked: Iterable[Asked] = (),
+    made: dict[Question, bytes] | None = None,
 ) -> tuple[Path, Path]:
     """Write the student notebook of a homework, and the file that checks its answers: the same
     bytes for the same homework, every time. Return where they are.
@@ -91,6 +93,8 @@ def release_sealed(
         out: folder for both files.
         graded_later: full names of questions that are released without inputs and without a check.
         asked: further questions, to be answered in words.
+        made: keys of earlier releases, to which this one's are added: what the folders of many
+            students share is worked out once.
 
     Raises:
         FileNotFoundError: if there is not exactly one such notebook.
@@ -107,7 +111,8 @@ def release_sealed(
     _demand_no_bank(homework, given.modules)
     _set_up(student).source = _set_up_text(package.name, given.packages, _set_up(student).source)
     nbformat.validate(student)
-    content = _zipped(_keys(homework, later) | _library(given.modules))
+    keys = _keys(homework, later, {} if made is None else made)
+    content = _zipped(keys | _library(given.modules))
     out.mkdir(parents=True, exist_ok=True)
     with written_whole(package) as draft:
         draft.write_bytes(content)
@@ -147,8 +152,8 @@ def _recorded(asked: AnswerKey) -> AnswerKey:
     return AnswerKey.recorded(question, cases, right, mistakes)
 
 
-def _keys(homework: Homework, later: set[str]) -> dict[str, bytes]:
-    """The files of the questions' keys.
+def _keys(homework: Homework, later: set[str], made: dict[Question, bytes]) -> dict[str, bytes]:
+    """The files of the questions' keys; those that are not made yet are added to `made`.
 
     Raises:
         Unsealable: with all that cannot be sealed, and how to release it all the same.
@@ -160,7 +165,9 @@ def _keys(homework: Homework, later: set[str]) -> dict[str, bytes]:
             files[path] = sealed.packed(AnswerKey.recorded(question, [], [], []))
             continue
         try:
-            files[path] = sealed_key(question)
+            if question not in made:
+                made[question] = sealed_key(question)
+            files[path] = made[question]
         except Unsealable as error:
             problems.append(str(error))
             names.append(question.name)
@@ -267,10 +274,16 @@ def _kept_lines(source: str) -> str:
 
 def _set_up_text(file: str, packages: set[str], source: str) -> str:
     """The set-up cell of a sealed notebook: takes the library from the file."""
-    projects = importlib.metadata.packages_distributions()
+    projects = _projects()
     needed = {name: projects.get(name, [name])[0] for name in sorted(packages)}
     text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4), install=INSTALL)
     return text + _kept_lines(source)
+
+
+@functools.cache
+def _projects() -> Mapping[str, list[str]]:
+    """The names under which pip knows what can be imported here."""
+    return importlib.metadata.packages_distributions()
 
 
 def _library(modules: dict[str, Path]) -> dict[str, bytes]:

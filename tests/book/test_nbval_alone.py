@@ -2,6 +2,7 @@
 and for the right reason.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -86,9 +87,28 @@ def _cell(source: str, stored: str | None, tags: list[str]) -> nbformat.Notebook
     return cell
 
 
-def _run(cells: list[nbformat.NotebookNode], folder: Path) -> str:
-    notebook = folder / "some.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), notebook)
+# What a notebook's only cell leaves behind, and what is said of it.
+LEAVE = {
+    "a_file": (
+        "open('weights.bin', 'w').close()",
+        "left files behind: ['a_file.ipynb', 'weights.bin']",
+    ),
+    "memory": ("import torch; x = torch.ones(3 * 2**28); del x", "MB"),
+    "another_copy": (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})",
+        "another copy of the library",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    """{notebook: {item: (PASSED or FAILED, what is said of it)}}, of one run over all of them."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    notebooks = {name: [_cell(source, "", [])] for name, (source, _) in LEAVE.items()}
+    notebooks["cells"] = [_cell(*cell[:3]) for cell in CELLS.values()]
+    for name, cells in notebooks.items():
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / f"{name}.ipynb")
     here = [
         f"--rootdir={ROOT}",
         f"--config-file={ROOT / 'pyproject.toml'}",
@@ -98,35 +118,32 @@ def _run(cells: list[nbformat.NotebookNode], folder: Path) -> str:
         "-rA",
         "-q",
     ]
-    run = [sys.executable, "-m", "pytest", *here, "--nbval", "--nbval-current-env", str(notebook)]
-    return subprocess.run(run, cwd=ROOT, capture_output=True, text=True).stdout
+    run = [sys.executable, "-m", "pytest", *here, "--nbval", "--nbval-current-env", str(folder)]
+    env = {**os.environ, "COLUMNS": "1000"}  # nothing is cut off
+    said = subprocess.run(run, cwd=ROOT, env=env, capture_output=True, text=True).stdout
+    found = {name: {} for name in notebooks}
+    line = re.compile(
+        r"^(PASSED|FAILED) (?:\S*/)?(\w+)\.ipynb::(Cell \d+|leaves nothing behind)(.*)",
+        re.MULTILINE,
+    )
+    for verdict, name, item, words in line.findall(said):
+        found[name][item] = verdict, words
+    assert all(found.values()), said[-3000:]
+    return found
 
 
-def test_a_cell_is_red_where_it_should_be(tmp_path):
-    said = _run([_cell(*cell[:3]) for cell in CELLS.values()], tmp_path)
-    found = {
-        where.split("::")[1]: verdict
-        for verdict, where in re.findall(
-            r"^(PASSED|FAILED) (\S*::(?:Cell \d+|leaves))", said, re.MULTILINE
-        )
-    }
+def test_a_cell_is_red_where_it_should_be(verdicts):
     wanted = {
         f"Cell {i}": "PASSED" if passes else "FAILED"
         for i, (*_, passes) in enumerate(CELLS.values())
     }
-    assert found == {**wanted, "leaves": "PASSED"}, said[-3000:]
+    found = {item: verdict for item, (verdict, _) in verdicts["cells"].items()}
+    assert found == {**wanted, "leaves nothing behind": "PASSED"}, verdicts["cells"]
 
 
-@pytest.mark.parametrize(
-    ("source", "complaint"),
-    [
-        ("open('weights.bin', 'w').close()", "left files behind: ['some.ipynb', 'weights.bin']"),
-        ("import torch; x = torch.ones(3 * 2**28); del x", "MB"),
-        ("import sys; sys.path.insert(0, {root!r})", "another copy of the library"),
-    ],
-    ids=["a file", "memory", "another copy"],
-)
-def test_what_is_left_behind_is_seen(source, complaint, tmp_path):
-    said = _run([_cell(source.format(root=str(ROOT)), "", [])], tmp_path)
-    assert "1 failed, 1 passed" in said, said[-3000:]
-    assert complaint in said
+@pytest.mark.parametrize("name", LEAVE)
+def test_what_is_left_behind_is_seen(name, verdicts):
+    assert verdicts[name]["Cell 0"][0] == "PASSED"
+    verdict, words = verdicts[name]["leaves nothing behind"]
+    assert verdict == "FAILED"
+    assert LEAVE[name][1] in words

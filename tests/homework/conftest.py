@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import pytest
 
+from lectures_lib.homework import sealed
 from lectures_lib.homework.grader.grading import grade_class, grade_one
 from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from lectures_lib.homework.verdict import Verdict
@@ -46,7 +47,10 @@ def pytest_runtest_setup(item):
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
-    """What failed in one test is no `example` in the next, whichever file ran before."""
+    """What failed in one test is no `example` in the next, and what was worked out for its checks
+    is worked out anew, whichever file ran before.
+    """
+    sealed._worked_out.cache_clear()
     module = sys.modules["lectures_lib.homework.example"]  # the package has a function of this name
     monkeypatch.setattr(module, "_failed", {})
 

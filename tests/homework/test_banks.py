@@ -15,6 +15,7 @@ import pytest
 
 from lectures_lib.homework import find, load, names
 from tests.homework.bank import (
+    SEEDS,
     answer_cells,
     each,
     judged,
@@ -125,7 +126,9 @@ def test_enough_answers_of_each_kind(name):
 
 @every_question
 def test_sizes_vary_with_the_seed(name):
-    assert len({str([case.shows for case in key(name, seed).cases]) for seed in seeds(name)}) > 1
+    shown = ([case.shows for case in key(name, seed).cases] for seed in SEEDS)
+    public = next(shown)
+    assert any(other != public for other in shown)
 
 
 @every_question

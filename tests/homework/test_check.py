@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
-from lectures_lib.homework import WrongAnswer, check, find, names
+from lectures_lib.homework import WrongAnswer, check, find, names, sealed
 from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import DOUBLE, SCALE, Scale, double, judged, question
@@ -23,6 +23,14 @@ def test_right_is_said_in_one_line(capsys):
     assert (
         capsys.readouterr().out == "✓ toy.double: right (2 points)\n✓ toy.Scale: right (1 point)\n"
     )
+
+
+def test_a_second_check_works_nothing_out_anew(monkeypatch):
+    made = []
+    monkeypatch.setattr(sealed, "AnswerKey", lambda *args: made.append(args) or AnswerKey(*args))
+    for _ in range(2):
+        check("hw1.causal_mask", find("hw1.causal_mask").reference)
+    assert len(made) == 1
 
 
 def unfinished(x):

@@ -1,16 +1,17 @@
-"""A class for every homework, graded by the command in the real sandbox: nothing done, all right,
-and mistakes as students write them.
+"""A class for every homework, graded in the real sandbox: nothing done, all right, and mistakes as
+students write them.
 """
 
 import csv
 import functools
 import importlib
-import subprocess
-import sys
 
 import pytest
+from jaxtyping import config
+from typer.testing import CliRunner
 
 from lectures_lib.homework import load
+from lectures_lib.homework.__main__ import app
 from tests.homework.bank import ROOT, each, questions, right_answers, students, with_students
 from tests.homework.toy import notebook
 
@@ -134,18 +135,13 @@ def graded(request, tmp_path_factory):
         (folder / "submissions").mkdir()
         for student, data in submissions(homework, at_night).items():
             (folder / "submissions" / f"{student}.ipynb").write_bytes(data)
-        command = [
-            sys.executable,
-            "-m",
-            "lectures_lib.homework",
-            "grade",
-            homework,
-            folder / "submissions",
-        ]
+        command = ["grade", homework, folder / "submissions", "--out", folder / "grades"]
         # one worker goes on with the sandbox in which the doors were tried; a second starts its own
-        command += ["--out", folder / "grades", "--workers", "1", "--seed", str(SEED)]
-        done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        command += ["--workers", "1", "--seed", SEED]
+        config.update("jaxtyping_disable", True)  # as on an instructor's machine
+        done = CliRunner().invoke(app, list(map(str, command)))
+        config.update("jaxtyping_disable", False)
+        assert done.exit_code == 0, done.output
         with (folder / "grades" / "grades.csv").open(newline="", encoding="utf-8") as file:
             return {row["student"]: row for row in csv.DictReader(file)}
 

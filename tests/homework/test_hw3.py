@@ -233,7 +233,7 @@ def test_the_texts_are_what_the_question_says():
     """The first animal decides the sound, the verb the sign, and no prompt is a text's
     beginning.
     """
-    for seed in seeds("hw3.train_and_predict"):
+    for seed in SEEDS[:2]:
         texts, prompts, vocab_size = key("hw3.train_and_predict", seed).cases[0].args
         assert len(texts) == 800
         assert int(texts.max()) < vocab_size

@@ -252,7 +252,7 @@ class OneForEachEnding(OneMask):
 @pytest.mark.parametrize("answer", [OneMask, OneForEachEnding])
 def test_a_dropout_mask_that_is_shared_is_seen(answer):
     for seed in range(4):
-        assert not judged("hw6.ChoiceHead", answer, seed).right
+        assert not key("hw6.ChoiceHead", seed).accepts(answer)
     assert judged("hw6.ChoiceHead", OneMask).mistake == "one_dropout_mask"
 
 
@@ -274,7 +274,7 @@ def test_a_sum_over_all_layers_is_not_the_best_layer():
 
     for seed in range(3):
         assert key("hw7.probe_layers", seed).accepts(find("hw7.probe_layers").reference)
-        assert not judged("hw7.probe_layers", vote, seed).right
+        assert not key("hw7.probe_layers", seed).accepts(vote)
 
 
 @pytest.mark.parametrize("name", names())

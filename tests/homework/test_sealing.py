@@ -188,6 +188,16 @@ def test_the_same_bytes_every_time(folder):
     assert first == [path.read_bytes() for path in release_sealed(TOY, folder, folder / "two")]
 
 
+def test_what_folders_of_a_class_share_is_worked_out_once(folder, monkeypatch):
+    asked, made = [], {}
+    monkeypatch.setattr(sealing, "sealed_key", lambda question: asked.append(question) or b"key")
+    for student in ("ada", "ben"):
+        _, package = release_sealed(TOY, folder, folder / student, made=made)
+        with zipfile.ZipFile(package) as archive:
+            assert archive.read("lectures_lib/homework/keys/toy.double.key") == b"key"
+    assert asked == list(TOY.questions)
+
+
 def test_the_notebook_is_the_usual_one_but_for_the_set_up_cell(folder):
     usual = nbformat.read(release(TOY, folder, folder / "usual"), as_version=4)
     path, package = release_sealed(TOY, folder, folder / "out")

@@ -111,7 +111,7 @@ def rows(tmp_path_factory):
         "--out",
         folder / "grades",
         "--workers",
-        "2",
+        "1",
     ]
     done = subprocess.run(list(map(str, command)), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
