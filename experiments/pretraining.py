@@ -5,12 +5,15 @@
         three seeds, about half an hour on one core; writes book/results/pretraining.json
     python experiments/pretraining.py --only paper
         some of the variants only (the others are kept from the last run)
+    python experiments/pretraining.py --begin
+        the chapter's own run up to step 1,000, kept with the library: the page trains the rest
 
 Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those
 behind [MASK] told. The baselines count tokens, and tokens behind their left neighbour.
 """
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -18,7 +21,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, results
+from lectures_lib import data, results, stored
 from lectures_lib.blocks.layers import initialise
 from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
@@ -32,6 +35,7 @@ from lectures_lib.training.pretraining import (
 )
 
 SEEDS = [0, 1, 2]
+BEGUN = 1000  # of the steps, for the page
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,17 @@ def words_only(model: nn.Module, batch) -> torch.Tensor:
 
 
 def train(
-    size: Size, variant: str, documents: list, tokenizer: WordPiece, seed: int
+    size: Size,
+    variant: str,
+    documents: list,
+    tokenizer: WordPiece,
+    seed: int,
+    steps: int | None = None,
+    examine: Callable[[nn.Module], dict] | None = None,
 ) -> BertForPreTraining:
-    """One model of one variant."""
+    """One model of one variant. With `steps` it stops before the end, its learning rate where it
+    is; `examine` is called after every 100.
+    """
     rates, random_share = VARIANTS[variant]
     share = 0.0 if random_share is None else random_share
     sizes = {"max_len": size.max_len, "batch_size": size.batch}
@@ -118,11 +130,34 @@ def train(
         words_only if random_share is None else pretraining_loss,
         optimizer,
         schedule,
-        steps=size.steps,
+        steps=steps or size.steps,
         clip=1.0,
+        evaluate=examine,
+        evaluate_every=100,
         progress=False,
     )
     return model
+
+
+def begin(size: Size, documents: list, tokenizer: WordPiece, asked: list) -> dict[str, dict]:
+    """The chapter's run with seed 0, stopped after BEGUN of its steps: it and its word pieces go
+    into the library. Returns its scores by step.
+    """
+    by_step: dict[str, dict] = {}
+
+    def examine(model: nn.Module) -> dict:
+        scores = evaluate(model, asked, tokenizer.token_id("[MASK]"))
+        by_step[str(100 * (len(by_step) + 1))] = {
+            "perplexity": scores.perplexity,
+            "next_sentence": scores.next_sentence,
+        }
+        print(len(by_step), scores, flush=True)
+        return {}
+
+    model = train(size, "chapter", documents, tokenizer, 0, steps=BEGUN, examine=examine)
+    stored.save_halves(model, stored.FOLDER / "small_bert.safetensors")
+    tokenizer.save(stored.FOLDER / "small_bert.json")
+    return by_step
 
 
 class Table(nn.Module):
@@ -158,6 +193,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--begin", action="store_true")
     options = parser.parse_args()
     size, name = SIZE, "pretraining"
     torch.set_num_threads(1)
@@ -183,6 +219,10 @@ def main() -> None:
         f"A small BERT's answers behind [MASK] on held-out text: perplexity, accuracy, and next "
         f"sentence ({size.steps} steps)"
     )
+    if options.begin:
+        measured["begun"] = begin(size, documents, tokenizer, asked)
+        results.save(name, measured, title, SEEDS)
+        return
     for variant in options.only:
         found = []
         for seed in SEEDS:

@@ -4,6 +4,7 @@ card beside each file tells how).
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
     translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
     model, letters = stored.language_model()   # a small GPT that writes plays (chapter 10)
+    model, tokenizer = stored.small_bert()     # in the middle of its training (chapter 13)
     model, tokenizer = stored.sentiment()      # MiniLM, adapted to film reviews (chapter 14)
 
 What began with published weights is kept as differences to them, in a few bits each: small, and of
@@ -24,7 +25,7 @@ from torch import Tensor, nn
 
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertForPreTraining
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.models.bert.checkpoint import read_checkpoint, todays_name
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -80,6 +81,21 @@ def fill_mask(
     except DAMAGED as error:
         raise ValueError(f"{path} is damaged ({error}): install the package again") from error
     return model.eval(), tokenizer
+
+
+def small_bert(
+    path: Path = FOLDER / "small_bert.safetensors",
+) -> tuple[BertForPreTraining, WordPiece]:
+    """Chapter 13's BERT of two layers after 1,000 of its 1,600 steps, and its word pieces
+    (`experiments/pretraining.py --begin`). It is read anew each time, since it is there to be
+    trained further.
+
+    Raises:
+        FileNotFoundError: where there is no such file.
+        ValueError: for a file that is damaged.
+    """
+    model = load_halves(path, BertConfig, BertForPreTraining)
+    return model, WordPiece.load(FOLDER / "small_bert.json")
 
 
 def named_anew(kept: Mapping[str, Tensor]) -> dict[str, Tensor]:

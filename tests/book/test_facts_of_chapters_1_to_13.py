@@ -107,6 +107,17 @@ def test_the_dots_of_berts_choices_are_the_measured_ones():
     assert list(dots.values()) == measured
 
 
+def test_the_steps_taken_beforehand_are_the_measured_ones():
+    """Chapter 13: the grey part of the curve, up to the model that comes with the library."""
+    (rows,) = drawn("13", "BEFORE")
+    begun = results.load("pretraining")["results"]["begun"]
+    assert rows == {
+        int(step): (round(row["perplexity"], 1), round(row["next_sentence"], 3))
+        for step, row in begun.items()
+    }
+    assert max(rows) == 1000
+
+
 def test_which_of_berts_choices_differ_by_more_than_their_seeds():
     """Chapter 13's answer: in accuracy only the model without NSP, and ahead of left to right."""
     found = results.load("bert_ablations_full")["results"]

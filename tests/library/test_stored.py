@@ -87,6 +87,23 @@ def test_heads_begin_at_zero_whatever_chance_gives():
     )
 
 
+def test_the_small_bert_is_past_its_plateau_and_anybodys_to_train():
+    model, tokenizer = stored.small_bert()
+    guesses = fill_mask(model, tokenizer, "The argument must [MASK] a string.", k=6)[0]
+    assert "be" in [guess.token for guess in guesses]
+    assert model.config.vocab_size == len(tokenizer) == 1000
+    with torch.no_grad():
+        model.bert.embeddings.tokens.weight.zero_()
+    assert stored.small_bert()[0].bert.embeddings.tokens.weight.any()
+
+
+def test_a_damaged_small_bert_is_refused(tmp_path):
+    path = tmp_path / "small_bert.safetensors"
+    path.write_bytes((stored.FOLDER / "small_bert.safetensors").read_bytes()[:1000])
+    with pytest.raises(ValueError, match="is damaged"):
+        stored.small_bert(path)
+
+
 def test_half_precision_comes_back(tmp_path):
     config = replace(TransformerConfig.TINY, vocab_size=20, pre_norm=True)
     model, path = Transformer(config), tmp_path / "model.safetensors"
