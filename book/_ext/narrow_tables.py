@@ -1,6 +1,7 @@
-"""A table of sentences on a telephone, if it has three columns or more: each of its lines becomes a card, in which the heads of the
-columns stand before what the cells say. A table of numbers keeps its columns and scrolls; there the
-first column, which names the lines, stays where it is.
+"""A table of sentences on a telephone, if it has three columns or more: each of its lines becomes a
+card, in which the heads of the columns stand before what the cells say; so does the line of a table
+that has only one and is too wide. A table of numbers keeps its columns and, if they do not fit, it
+scrolls; there the first column, which names the lines, stays where it is.
 
 The style sheet does it (`table.cards`); here tables are told apart, and each cell gets its head. A
 browser that shows a line as a block forgets that it is one: the roles say it.
@@ -13,7 +14,8 @@ from typing import Any
 from sphinx.application import Sphinx
 
 TABLE = re.compile(r'<table class="([^"]*\btable\b[^"]*)">.*?</table>', re.DOTALL)
-KEPT = {"measured", "overview", "lectures"}  # these have a layout of their own
+KEPT = {"overview", "lectures"}  # these have a layout of their own
+OWN_ROOM = {"measured", "published"}  # these say themselves which cells are long
 ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<(t[dh])\b([^>]*)>(.*?)</\1>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -37,23 +39,45 @@ def card_table(table: str, classes: str) -> str:
     head, _, rest = table.partition("</thead>")
     heads = [words(cell) for _, _, cell in CELL.findall(head)]
     rows = [[words(cell) for _, _, cell in CELL.findall(row)] for row in ROW.findall(rest)]
-    plain = "katex" not in head and "span=" not in table and not KEPT & set(classes.split())
-    if not plain or not rows or not is_prose(heads, rows):
+    kinds = set(classes.split())
+    plain = "katex" not in head and "span=" not in table and not KEPT & kinds
+    if not plain or not rows or {len(row) for row in rows} != {len(heads)} or len(heads) < 3:
         return table
-    table = table.replace(f'class="{classes}"', f'class="{classes} cards" role="table"', 1)
+    if is_list(heads, rows):
+        kind = "cards one-line"
+    elif "measured" not in kinds and is_prose(rows):
+        kind = "cards"
+    else:
+        return table if OWN_ROOM & kinds else CELL.sub(with_room, table)
+    table = table.replace(f'class="{classes}"', f'class="{classes} {kind}" role="table"', 1)
     table = re.sub("<(thead|tbody)>", r'<\1 role="rowgroup">', table)
     return ROW.sub(lambda row: named(row[0], heads), table)
 
 
-def is_prose(heads: list[str], rows: list[list[str]]) -> bool:
-    """Whether a table is too wide for a telephone, and sentences make it so."""
-    columns = list(zip(*rows, strict=True)) if len({len(row) for row in rows}) == 1 else []
-    if len(columns) < 3 or len(columns) != len(heads):
+def is_list(heads: list[str], rows: list[list[str]]) -> bool:
+    """Whether a table is a list of named numbers, one line that a telephone is too narrow for."""
+    if len(rows) > 1 or not all(heads):
         return False
-    longest = [max(map(len, column)) for column in columns]
+    wide = [
+        max(len(cell), *map(len, head.split())) for head, cell in zip(heads, rows[0], strict=True)
+    ]
+    return sum(wide) + 2 * len(wide) > ROOM
+
+
+def is_prose(rows: list[list[str]]) -> bool:
+    """Whether a table is too wide for a telephone, and sentences make it so."""
+    longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
     wide = sum(min(LINE, letters) + 2 for letters in longest)
     prose = sum(letters > PROSE for letters in longest)
-    return wide > ROOM and max(longest) > LINE and 3 * prose >= len(columns)
+    return wide > ROOM and max(longest) > LINE and 3 * prose >= len(longest)
+
+
+def with_room(cell: re.Match) -> str:
+    """A cell of a table that stays one; a sentence in it is not set a word a line."""
+    tag, attributes, inside = cell.groups()
+    if tag == "th" or "class=" in attributes or len(words(inside)) <= LINE:
+        return cell[0]
+    return f'<td{attributes} class="says">{inside}</td>'
 
 
 def named(row: str, heads: list[str]) -> str:

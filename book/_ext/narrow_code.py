@@ -1,0 +1,59 @@
+"""Code on a telephone, which has room for half of a line of it: a line that is too long goes on in a
+second one, further to the right, beside a thin stroke. What a cell printed does so too, unless it
+is a table; a table that is a little too wide is set in smaller letters, and a wider one scrolls.
+
+The style sheet does it (`.on`); here each long line is put into an element that knows its
+indentation. Nothing is changed in what is written, nor in what is copied.
+"""
+
+import html
+import re
+from typing import Any
+
+from long_outputs import ALIGNED
+from sphinx.application import Sphinx
+
+LISTING = re.compile(
+    r'(<div class="([^"]*\bhighlight-[^"]*)"><div class="highlight"><pre>)(.*?)(</pre>)', re.DOTALL
+)
+TAG = re.compile(r"<[^>]*>")
+LINE = 34  # columns of the narrowest telephone, 320 pixels wide
+WIDE, WIDEST = 40, 54  # columns of a usual one, and those that it has room for in small letters
+
+
+def on_a_telephone(body: str) -> str:
+    """A page's HTML, in which long lines of code can go on below."""
+    return LISTING.sub(listing, body)
+
+
+def listing(found: re.Match) -> str:
+    """One listing, or what was printed."""
+    opening, classes, inside, closing = found.groups()
+    lines = inside.split("\n")
+    written = [html.unescape(TAG.sub("", line)).rstrip() for line in lines]
+    if "output" in classes.split() and sum(bool(ALIGNED.search(line)) for line in written) > 1:
+        if WIDE < max(map(len, written)) <= WIDEST:
+            opening = opening.replace(classes, f"{classes} output-small", 1)
+        return opening + inside + closing
+    lines = [folding(line, text) for line, text in zip(lines, written, strict=True)]
+    return opening + "\n".join(lines) + closing
+
+
+def folding(line: str, text: str) -> str:
+    """A line that can go on below; a line whose tags end elsewhere is left alone."""
+    if len(text) <= LINE or line.count("<span") != line.count("</span>"):
+        return line
+    indent = len(text) - len(text.lstrip())
+    return f'<span class="on" style="--in:{indent}">{line}</span>'
+
+
+def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Do it to what stands between a page's head and foot."""
+    if "body" in context:
+        context["body"] = on_a_telephone(context["body"])
+
+
+def setup(app: Sphinx) -> dict:
+    """When the page's body is complete."""
+    app.connect("html-page-context", mend, priority=945)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
