@@ -46,7 +46,7 @@ from lectures_lib.homework.grader.grading.variants_given import listed, variants
 from lectures_lib.homework.grader.marking import sheets
 from lectures_lib.homework.grader.marking.marks import filled as filled_sheets
 from lectures_lib.homework.grader.reports import gradescope as for_gradescope
-from lectures_lib.homework.grader.sandbox import bubblewrap
+from lectures_lib.homework.grader.sandbox import bubblewrap, guest, template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Homework
@@ -130,6 +130,14 @@ def grade(
         Path | None,
         typer.Option(help="Write the only submission's result here, as Gradescope reads it."),
     ] = None,
+    container: Annotated[
+        bool,
+        typer.Option(
+            "--container",
+            help="With --gradescope: this is a container for one student's files, thrown away "
+            "afterwards. Where it allows no sandbox, use weaker walls.",
+        ),
+    ] = False,
 ) -> None:
     """Grade submissions in a sandbox. Run again after an interruption, it goes on where it
     stopped.
@@ -145,11 +153,16 @@ def grade(
     try:
         if (executor is Where.dask) != bool(scheduler):
             raise ValueError("--executor dask and --scheduler ADDRESS belong together")
+        if container and not gradescope:
+            raise ValueError(
+                "--container belongs to --gradescope: it is for one student's files in a container "
+                "of their own, not for a class"
+            )
         bank = load(homework)
         decided = course_file.load(rules, bank) if rules else Rules()
         if not gradescope:  # there the course's file travels alone
             decided = _with_marks(decided, bank, marks or [])
-        somewhere = Dask(scheduler) if scheduler else Threads(workers)
+        somewhere = Dask(scheduler) if scheduler else Threads(1 if container else workers)
         results = grade_class.grade(
             bank,
             submissions,
@@ -162,9 +175,11 @@ def grade(
             tuple(again or ()),
             progress=_show,
             tell=_tell,
+            container=container,
         )
         if gradescope and not any(result.fault for result in results):
-            write_whole(gradescope, for_gradescope.for_one_student(bank, results, decided))
+            remark = guest.WEAKER * template.as_guest()
+            write_whole(gradescope, for_gradescope.for_one_student(bank, results, decided, remark))
     except (bubblewrap.Refused, KeyError, OSError, ValueError) as error:
         _refuse(error)
     except KeyboardInterrupt:
@@ -178,10 +193,10 @@ def grade(
             f"{len(scores)} graded, {mean:.1f} of {whole:g} points on average; see "
             f"{out / 'class_report.html'}"
         )
-    if faults := len(results) - len(scores):
+    if faults := [result.problem for result in results if result.fault]:
         _tell(
-            f"{faults} NOT graded, through a fault of the grader: no points, no row in import "
-            f"files. The same command tries again."
+            f"{len(faults)} NOT graded, through a fault of the grader: no points, no row in import "
+            f"files. The same command tries again. The first: {faults[0]}"
         )
         raise typer.Exit(NOT_ALL_GRADED)
 

@@ -85,7 +85,7 @@ def pretended(monkeypatch):
     broken = {}
     monkeypatch.setattr(grade_one, "grade_one", pretend)
     monkeypatch.setattr(grade_class, "_rehearse", lambda job: None)
-    monkeypatch.setattr(doors, "require", lambda hidden=(): True)
+    monkeypatch.setattr(doors, "require", lambda hidden=(), container=False: True)
     graded_and_broken = type(
         "Pretended", (), {"graded": graded, "broken": broken, "questions": questions}
     )

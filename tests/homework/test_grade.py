@@ -140,6 +140,9 @@ def test_the_command_says_that_not_all_is_graded(submissions, pretended, tmp_pat
     assert done.exit_code == 3
     assert "3 graded, 3.0 of 3 points on average" in " ".join(done.output.split())
     assert "1 NOT graded" in done.output
+    assert "The first: The grader failed on this file (RuntimeError: a bug)." in " ".join(
+        done.output.split()
+    )
     assert not for_gradescope.exists(), "Gradescope is told that nothing was graded, not a 0"
     del pretended.broken["ben"]
     assert CliRunner().invoke(app, command).exit_code == 0

@@ -173,7 +173,9 @@ def _answered(head: dict, value: Any, names: dict[str, Any], kept: checks.Checks
         case "checked":
             return Outcome(value=kept.kept())
         case "probe":
-            return Outcome(value=probe.problems(head["hidden"], head["processes"]))
+            return Outcome(
+                value=probe.problems(head["hidden"], head["processes"], head.get("guest", False))
+            )
     return _called(
         kept.earlier(head["answer"])
         if head.get("earlier")

@@ -19,20 +19,23 @@ from . import refused
 NEW_USER_SPACE = 0x10000000  # CLONE_NEWUSER
 
 
-def problems(hidden: list[str], processes: int) -> list[str]:
+def problems(hidden: list[str], processes: int, guest: bool = False) -> list[str]:
     """What student code could do here that it must not, and what it lacks; [] where all is well.
 
     Args:
         hidden: files and folders that must not be seen.
         processes: how many there may be.
+        guest: whether it is a guest in a container (see `sandbox.guest`): then it sees other
+            processes and the names of hidden files, and has no sockets of the internet.
     """
-    found = [f"{path} can be read" for path in hidden if os.path.exists(path)]
+    seen = (lambda path: os.access(path, os.R_OK)) if guest else os.path.exists
+    found = [f"{path} can be read" for path in hidden if seen(path)]
     found += [
         f"{module.__file__} cannot be read"
         for module in (lectures_lib, torch)
         if not os.path.exists(module.__file__)
     ]
-    if any(name != "lo" for name in _networks()):
+    if not guest and any(name != "lo" for name in _networks()):
         found.append("there is a network")
     if os.geteuid() == 0:
         found.append("it runs as root")
@@ -40,7 +43,7 @@ def problems(hidden: list[str], processes: int) -> list[str]:
         capabilities = [int(line.split()[1], 16) for line in status if line.startswith("Cap")]
     if any(capabilities):
         found.append("it has capabilities")
-    if len([name for name in os.listdir("/proc") if name.isdigit()]) > 3:
+    if not guest and len([name for name in os.listdir("/proc") if name.isdigit()]) > 3:
         found.append("other processes can be seen")
     found += [f"the memory of process {pid} can be written to" for pid in _writable_processes()]
     for folder in ("/", "/dev", os.path.dirname(os.path.abspath(__file__)), sys.prefix):
@@ -51,7 +54,8 @@ def problems(hidden: list[str], processes: int) -> list[str]:
         found.append("memory can be hidden from the limits")
     if ctypes.CDLL(None).unshare(NEW_USER_SPACE) == 0:
         found.append("it can make itself root of a space of its own")
-    found += _let_through(os.uname().machine)
+    allowed = [refused.FAMILIES["AF_UNIX"]] if guest else [*refused.FAMILIES.values()]
+    found += _let_through(os.uname().machine, allowed)
     if not _forks_end(processes):
         found.append("the number of processes is not limited")
     return found
@@ -74,9 +78,9 @@ def _writable_processes() -> list[str]:
     return found
 
 
-def _let_through(machine: str) -> list[str]:
+def _let_through(machine: str, allowed: list[int]) -> list[str]:
     """What the filters of system calls do not stop. Each is called with arguments that make no
-    sense, or a socket opened and closed.
+    sense, or a socket of a family that is not allowed opened and closed.
     """
     calls = refused.calls(machine)
     found = [
@@ -87,7 +91,7 @@ def _let_through(machine: str) -> list[str]:
     if _error(refused.NEWER, *[-1] * 6) != errno.ENOSYS:
         found.append("system calls that nobody here knows are not refused")
     for name, call in refused.SOCKETS.items():
-        others = [family for family in range(64) if family not in refused.FAMILIES.values()]
+        others = [family for family in range(64) if family not in allowed]
         open_ones = [
             family for family in others if _error(call[machine], family, 2, 0, 0) != errno.EPERM
         ]

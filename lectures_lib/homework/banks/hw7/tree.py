@@ -171,6 +171,12 @@ def _heads_from_0(edges, heads):
     return len(set(edges) & gold) / len(edges)
 
 
+def _heads_from_0_as_a_set(edges, heads):
+    """The same, divided by the number of links: a word that is its own head leaves one, too."""
+    gold = {(min(i, head), max(i, head)) for i, head in enumerate(heads) if head}
+    return len(set(edges) & gold) / len(gold)
+
+
 def _one_way(edges, heads):
     """The treebank's edges as (word, governor), whichever is further left."""
     gold = {(i, head - 1) for i, head in enumerate(heads) if head}
@@ -371,6 +377,7 @@ _MISTAKES = (
         _SHIFT,
         partial(_answer, share=_heads_from_0),
     ),
+    Misconception("heads_not_shifted", _SHIFT, partial(_answer, share=_heads_from_0_as_a_set)),
     Misconception("direction_compared", _COMPARED, partial(_answer, share=_one_way)),
     Misconception("direction_compared", _COMPARED, partial(_answer, share=_other_way)),
     Misconception(

@@ -26,7 +26,7 @@ from lectures_lib.homework.grader.grading.grade_one import Job, facts
 from lectures_lib.homework.grader.grading.records import Records, Result, only_one
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports.everything import write_all
-from lectures_lib.homework.grader.sandbox import bubblewrap, doors, template
+from lectures_lib.homework.grader.sandbox import bubblewrap, doors, guest, template
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import Submission, collect
 from lectures_lib.homework.questions import Homework, Question
@@ -49,6 +49,7 @@ def grade(
     again: tuple[str, ...] = (),
     progress: Callable[[Iterable[Result], int], Iterable[Result]] = lambda results, total: results,
     tell: Callable[[str], None] = lambda text: None,
+    container: bool = False,
 ) -> list[Result]:
     """Grade every submission in `source`; write all reports and a record of the run to `out`.
 
@@ -68,6 +69,8 @@ def grade(
         progress: wraps the results as they come in, to show that they do; it is also told how many
             there will be.
         tell: is given what an instructor should know: what was found, what could not be written.
+        container: whether this is a container for one student's files, thrown away afterwards:
+            weaker walls are enough where the sandbox does not start (see `sandbox.guest`).
 
     A result with `fault` is no grade: the grader failed on that file, and tries again in the next
     run.
@@ -87,7 +90,10 @@ def grade(
         )
     questions = [homework[name] for name in again] or list(homework.questions)
     limits = limits or Limits()
-    if not doors.require(hidden=[source, out] if out.exists() else [source]):
+    warm = doors.require([source, out] if out.exists() else [source], container)
+    if template.as_guest():
+        tell(guest.WEAKER)
+    elif not warm:
         tell(
             "This machine allows no spaces within spaces: each submission imports torch anew, "
             "about a second more."

@@ -22,9 +22,10 @@ The grader's last words:
 {reason}
 
 If bubblewrap, the sandbox, could not be started: it needs user namespaces, which many \
-containers forbid, and no setting of the autograder changes that. Let students hand in here all \
-the same. Then choose "Export Submissions" on "Review Grades", and grade the zip on a Linux \
-machine that has the course installed:
+containers forbid, and the weaker walls that take its place need root. No setting of the \
+autograder changes that. Let students hand in here all the same. Then choose "Export \
+Submissions" on "Review Grades", and grade the zip on a Linux machine that has the course \
+installed:
 
     lectures-homework grade {homework} submissions.zip --out grades
 

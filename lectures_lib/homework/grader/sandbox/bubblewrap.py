@@ -103,7 +103,7 @@ def command(program: list[str], filter_fd: int, alone: bool = False) -> list[str
         line += ["--ro-bind", str(INSIDE), str(homework)]
     for name, value in {
         **ENVIRONMENT,
-        "PYTHONPATH": os.pathsep.join(map(str, [PACKAGE.parent, *_site_folders()])),
+        "PYTHONPATH": os.pathsep.join(map(str, [PACKAGE.parent, *site_folders()])),
     }.items():
         line += ["--setenv", name, value]
     return [
@@ -157,7 +157,7 @@ def _visible() -> list[Path]:
     for prefix in (Path(sys.base_prefix), Path(sys.prefix)):
         if prefix != Path("/usr"):  # of /usr only what is needed
             wanted += [prefix, prefix.resolve()]
-    wanted += [*_site_folders(), PACKAGE]
+    wanted += [*site_folders(), PACKAGE]
     wanted += [
         path for path in links(Path(sys.executable)) if not any(map(path.is_relative_to, wanted))
     ]
@@ -188,7 +188,7 @@ def seen_in_tmp() -> list[str]:
     ]
 
 
-def _site_folders() -> list[Path]:
+def site_folders() -> list[Path]:
     """Where packages are installed, as far as it is outside the interpreter's own folder."""
     folders = [
         Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from lectures_lib.homework.grader.sandbox import bubblewrap, seccomp, template
+from lectures_lib.homework.grader.sandbox import bubblewrap, guest, seccomp, template
 from lectures_lib.homework.grader.sandbox.bubblewrap import (
     INSIDE,
     INSTALL,
@@ -25,12 +25,14 @@ ALLOW = (
 )
 
 
-def require(hidden: Iterable[Path] = ()) -> bool:
+def require(hidden: Iterable[Path] = (), container: bool = False) -> bool:
     """Make sure that the sandbox works on this machine and is shut.
 
     Args:
         hidden: files and folders that must not be seen from inside, besides question banks,
             solutions and tests.
+        container: whether this is a container that serves one submission and is thrown away: where
+            the sandbox does not start, the weaker walls of `guest` do.
 
     Returns:
         Whether one warm process can serve many submissions, which costs a tenth; else each gets a
@@ -49,7 +51,6 @@ def require(hidden: Iterable[Path] = ()) -> bool:
             f"Grading works on {' and '.join(seccomp.MACHINES)}; of {platform.machine()} the "
             f"system calls are not known."
         )
-    bubblewrap.executable()
     banks = [
         path
         for path in (PACKAGE / "homework").iterdir()
@@ -61,17 +62,35 @@ def require(hidden: Iterable[Path] = ()) -> bool:
         if path.exists()
     ]
     paths = [str(path.resolve()) for path in (*banks, *solutions, *hidden)]
-    template.use(warm=True)
     try:
-        open_doors = _try_doors(paths)
-    except Refused:
-        template.use(warm=False)
-        open_doors = _try_doors(paths)
+        open_doors = _tried_in_bubblewrap(paths)
+    except Refused as refusal:
+        if not container:
+            raise
+        try:
+            guest.prepare([*solutions, *hidden])
+            template.use(warm=False, as_guest=True)
+            open_doors = _try_doors(paths)
+        except Refused as second:
+            raise Refused(f"{refusal}\nNor do the weaker walls of --container: {second}") from None
     if open_doors:
         raise Refused(
             f"The sandbox for student code is not shut: {'; '.join(map(str, open_doors))}."
         )
     return template.warm()
+
+
+def _tried_in_bubblewrap(paths: list[str]) -> list[str]:
+    """Which doors are open in bubblewrap's sandbox, with one process for many submissions where the
+    machine allows it.
+    """
+    bubblewrap.executable()
+    template.use(warm=True)
+    try:
+        return _try_doors(paths)
+    except Refused:
+        template.use(warm=False)
+        return _try_doors(paths)
 
 
 def require_own_imports() -> None:
@@ -96,7 +115,13 @@ def _try_doors(paths: list[str]) -> list[str]:
     try:
         with Sandbox(Limits()) as sandbox:
             outcome = sandbox.ask(
-                {"do": "probe", "hidden": paths, "processes": PROCESSES}, seconds=60.0
+                {
+                    "do": "probe",
+                    "hidden": paths,
+                    "processes": PROCESSES,
+                    "guest": template.as_guest(),
+                },
+                seconds=60.0,
             )
     except Refused as refusal:
         complaint = str(refusal)

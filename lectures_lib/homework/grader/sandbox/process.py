@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from lectures_lib.homework.grader.sandbox import memory, processes, template
+from lectures_lib.homework.grader.sandbox import processes, template
 from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Line, Lost
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
@@ -153,4 +153,4 @@ class Sandbox:
 
     def _holds_too_much(self) -> bool:
         most = self._limits.memory
-        return memory.held(self.pid, most) > most + TORCH_BYTES
+        return template.memory_held(self.pid, most) > most + TORCH_BYTES

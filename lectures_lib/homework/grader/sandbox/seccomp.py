@@ -33,6 +33,8 @@ PRCTL = {"x86_64": 157, "aarch64": 167}
 # PR_SET_PDEATHSIG: what ends a process that is the first in bubblewrap's space, which it must not
 # undo
 _DIE_WITH_PARENT = 1
+# PR_SET_CHILD_SUBREAPER: what keeps all that it starts below it where it has no process space
+_SUBREAPER = 36
 CLONE = {"x86_64": 56, "aarch64": 220}
 # its flags are behind a pointer, where a filter cannot look: it does not exist, and libraries use
 # clone instead
@@ -47,8 +49,13 @@ _ALLOW, _NOT_PERMITTED, _NO_SUCH_CALL, _KILL = 0x7FFF0000, 0x00050001, 0x0005002
 _OTHER_WAY_OF_CALLING = 0x40000000  # x32: the same calls under other numbers
 
 
-def program(machine: str) -> bytes:
+def program(machine: str, network: bool = True) -> bytes:
     """The filter for everything in the sandbox on this kind of machine (`platform.machine()`).
+
+    Args:
+        machine: the kind.
+        network: whether it may have sockets of the internet, which in a network of its own lead
+            nowhere.
 
     Raises:
         KeyError: for a kind of machine whose calls are not listed.
@@ -57,7 +64,7 @@ def program(machine: str) -> bytes:
         *_for_this_machine(machine),
         *_refusals(REFUSED, machine),
         *_buffers_as_they_are(machine),
-        *_only_these_sockets(machine),
+        *_only_these_sockets(machine, network),
         (_RETURN, 0, 0, _ALLOW),
     ]
     return _assembled(steps)
@@ -74,9 +81,10 @@ def students_program(machine: str) -> bytes:
         *_refusals(REFUSED_TO_STUDENTS, machine),
         (_IF_EQUAL, 0, 1, CLONE3),
         (_RETURN, 0, 0, _NO_SUCH_CALL),
-        (_IF_EQUAL, 0, 3, PRCTL[machine]),
+        (_IF_EQUAL, 0, 4, PRCTL[machine]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
-        (_IF_EQUAL, 4, 0, _DIE_WITH_PARENT),
+        (_IF_EQUAL, 5, 0, _DIE_WITH_PARENT),
+        (_IF_EQUAL, 4, 0, _SUBREAPER),
         (_RETURN, 0, 0, _ALLOW),
         (_IF_EQUAL, 0, 3, CLONE[machine]),
         (_LOAD, 0, 0, _FIRST_ARGUMENT),
@@ -103,11 +111,11 @@ def _for_this_machine(machine: str) -> list[tuple[int, int, int, int]]:
     ]
 
 
-def _only_these_sockets(machine: str) -> list[tuple[int, int, int, int]]:
+def _only_these_sockets(machine: str, network: bool) -> list[tuple[int, int, int, int]]:
     """Refuse sockets of other families than these. A family is an int: the kernel, too, looks at
     the low half of the argument only.
     """
-    families = list(FAMILIES.values())
+    families = list(FAMILIES.values()) if network else [FAMILIES["AF_UNIX"]]
     return [
         (_IF_EQUAL, 1, 0, SOCKETS["socket"][machine]),
         (_IF_EQUAL, 0, len(families) + 2, SOCKETS["socketpair"][machine]),
@@ -146,11 +154,11 @@ def _assembled(steps: list[tuple[int, int, int, int]]) -> bytes:
 
 
 @contextlib.contextmanager
-def opened() -> Iterator[int]:
+def opened(network: bool = True) -> Iterator[int]:
     """A file descriptor from which this machine's filter can be read once."""
     reading, writing = os.pipe()
     try:
-        os.write(writing, program(platform.machine()))
+        os.write(writing, program(platform.machine(), network))
         os.close(writing)
         yield reading
     finally:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from lectures_lib.homework.grader.sandbox import bubblewrap, seccomp
+from lectures_lib.homework.grader.sandbox import bubblewrap, guest, memory, seccomp
 
 START = 60.0  # seconds that Python and torch may take to start, on a busy machine
 GOODBYE = 2.0  # seconds for a template to end by itself
@@ -28,6 +28,7 @@ NO_CHECKS: Mapping[str, int] = MappingProxyType({})
 _CREDENTIALS = struct.Struct("=iii")  # struct ucred: process, user, group
 _of_thread = threading.local()
 _warm = True
+_guest = False  # whether the weaker walls of `guest` are used
 _all: "weakref.WeakSet[Template]" = weakref.WeakSet()
 _spent: list[float] = []  # CPU seconds of the templates that have ended
 _ending = threading.Event()
@@ -79,12 +80,15 @@ class Template:
         self._alone = -1  # where it does not fork: the process that runs the submission
         program = [
             "-c",
-            f"from lectures_lib.homework.template import main; main({far_end.fileno()}, {warm})",
+            f"from lectures_lib.homework.template import main; "
+            f"main({far_end.fileno()}, {warm}, {_guest})",
         ]
         try:
-            with seccomp.opened() as filter_fd:
+            with seccomp.opened(network=not _guest) as filter_fd:
                 self._process = subprocess.Popen(
-                    bubblewrap.command(program, filter_fd, alone=not warm),
+                    guest.command(program, filter_fd)
+                    if _guest
+                    else bubblewrap.command(program, filter_fd, alone=not warm),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._complaints,
@@ -190,7 +194,7 @@ class Template:
 
     def close(self) -> None:
         """End it, and with it everything in its sandbox."""
-        if self in _all:
+        if first := self in _all:
             _all.discard(self)
             _spent.append(self.cpu_seconds)
         self._control.close()
@@ -201,6 +205,8 @@ class Template:
             self._process.kill()
             self._process.wait()
         self._complaints.close()
+        if _guest and first:  # not once more: another template's process would end
+            guest.end()
 
     def _end_alone(self) -> bool:
         """End the process of the submission where it has no keeper, and with it, the first of its
@@ -281,18 +287,30 @@ def cpu_seconds() -> float:
     return float(sum(_spent) + sum(template.cpu_seconds for template in list(_all)))
 
 
-def use(warm: bool) -> None:
-    """From now on, whether templates fork, or each serves one submission. End this thread's."""
-    global _warm
-    _warm = warm
+def use(warm: bool, as_guest: bool = False) -> None:
+    """From now on, whether templates fork, or each serves one submission; and whether that runs
+    behind the weaker walls of `guest`. End this thread's.
+    """
+    global _warm, _guest
     if template := getattr(_of_thread, "template", None):
         template.close()
         del _of_thread.template
+    _warm, _guest = warm, as_guest
 
 
 def warm() -> bool:
     """Whether templates fork."""
     return _warm
+
+
+def as_guest() -> bool:
+    """Whether the weaker walls of `guest` are used."""
+    return _guest
+
+
+def memory_held(pid: int, most: int) -> int:
+    """See `memory.held`."""
+    return memory.held(pid, most, guest.rollup, kernel=False) if _guest else memory.held(pid, most)
 
 
 @functools.cache
