@@ -541,7 +541,7 @@ plt.show()
 # In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`. For `compound` a head
 # is no better than the next word, for `nmod` in two of three draws worse than a guess at the distance.
 #
-# The tag rule is ahead of the head for five of these seven relations, far ahead for `obj` and `obl`; for `det` and `case` the
+# The tag rule is ahead of the head for five of these seven relations, far ahead for `obj`, `obl` and `nmod`; for `det` and `case` the
 # head is a little ahead. The last row has the words that decide. Of some eighty determiners in a draw whose noun is not
 # the next one, and of 130 prepositions, head 8 finds half. So it is more than a look at the next noun, if not by much. (For
 # `obj` such words are too few.)
