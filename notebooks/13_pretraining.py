@@ -878,9 +878,10 @@ assert "be" in {guess.token for guess in answers["The argument must [MASK] a str
 assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 1
 
 # %% [markdown]
-# It has hardly learned to judge **the next sentence**. With three seeds it judged 53.0 %<!-- pretraining:
+# It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
-# 479 of which are random; a coin has 50, give or take 1.6. To do better one must, we believe, know what a text is
+# 479 of which are random; a coin has 50, give or take 1.6. (The run of this page, which took its last 600 steps with other
+# holes, may lie a few points outside.) To do better one must, we believe, know what a text is
 # about, and ours has learned little more than which tokens stand beside a hole.
 #
 # ### Is the second exercise worth it?
