@@ -18,7 +18,7 @@ import yaml
 from lectures_lib.homework import careless, find, names
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.questions import Case
-from tests.homework.bank import questions
+from tests.homework.bank import NIGHT, questions
 from tests.homework.mutation import JUDGED
 from tests.homework.toy import question
 
@@ -47,7 +47,8 @@ def judged():
 @pytest.mark.usefixtures("shapes_unchecked")
 @pytest.mark.parametrize("name", QUICK)
 def test_every_argument_is_seen(name):
-    assert accepted(find(name), PUBLIC) == accepted(find(name), SEEDS[0]) == []
+    for seed in (PUBLIC, SEEDS[0]) if NIGHT else (PUBLIC,):
+        assert accepted(find(name), seed) == [], f"seed {seed}"
 
 
 @pytest.mark.long

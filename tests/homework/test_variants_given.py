@@ -5,6 +5,7 @@ not, and what the grader makes of it.
 import csv
 import subprocess
 import sys
+import zipfile
 
 import nbformat
 import pytest
@@ -18,6 +19,7 @@ from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.found import Submission
 from lectures_lib.homework.release import OPEN, Unreleasable, student_version
+from lectures_lib.homework.sealed import unpacked
 from lectures_lib.homework.variants import Draw, of_seed, with_variant
 from tests.homework.bank import ROOT
 from tests.homework.toy import notebook
@@ -128,6 +130,14 @@ def test_a_sealed_variant_is_checked_without_the_bank(course, tmp_path):
     assert f"✓ {NAME}: right" in done.stdout, done.stdout + done.stderr
     assert "answers another variant" in done.stdout
     assert (out / "hw1-2-1" / "hw1_sealed.zip").exists()
+    own = {int(path.parent.name.split("-")[1]): path for path in out.glob("hw1-*/hw1_sealed.zip")}
+    assert len(own) > 1, "folders share what does not vary, and only that"
+    for variant, path in own.items():
+        with zipfile.ZipFile(path) as package:
+            key = unpacked(package.read(f"lectures_lib/homework/keys/{NAME}.key"))
+        space = {}
+        exec(ANSWER % load("hw1")[NAME].varied.values[variant], space)
+        assert key.accepts(space["scaled_dot_product_attention"]), path
 
 
 @pytest.mark.sandbox
