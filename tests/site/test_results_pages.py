@@ -49,13 +49,13 @@ def test_a_page_shows_every_number_of_its_files(html, name):
 
 
 def test_a_file_is_on_one_page(html):
+    anchors = {
+        path: {element["id"] for element in article(html, path).find_all(id=True)}
+        for path in LOOKED_UP
+        if path.startswith("book/results/")
+    }
     for name in FILES:
-        there = [
-            path
-            for path in LOOKED_UP
-            if path.startswith("book/results/")
-            and article(html, path).find(id=results.anchor(name)) is not None
-        ]
+        there = [path for path, ids in anchors.items() if results.anchor(name) in ids]
         assert there == [f"book/results/{results.home(name)}.html"]
 
 
