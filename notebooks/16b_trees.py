@@ -41,13 +41,15 @@ farmers_words = [farmer["words"][i] for i in shown]
 farmers_links = gold_edges(farmer["heads"], shown)
 
 figure, (ax, beside) = plt.subplots(
-    1, 2, figsize=(8.6, 3.4), gridspec_kw={"width_ratios": [1.5, 1]}
+    1, 2, figsize=(7.6, 3.3), gridspec_kw={"width_ratios": [1.4, 1]}
 )
 write_words(ax, farmers_words, top=2.6, bottom=-0.3)
 draw_links(ax, farmers_links, [plots.BLUE] * len(farmers_links))
 apart = tree_distances(len(shown), farmers_links)
 plots.heatmap(apart, farmers_words, farmers_words, ax=beside, numbers=".0f")
 beside.tick_params(axis="x", rotation=60)
+for number in beside.texts:
+    number.set_fontsize(10)  # to be read on a telephone
 plt.show()
 
 # %% [markdown]
