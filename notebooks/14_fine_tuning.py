@@ -718,7 +718,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 #
 # What the first fine-tuning of this page is, beside ours of all SST-2 and beside the paper's (sections 3.2 and 4.1, table 1):
 #
-# | praise or complaint? | what this page trains | one core | the paper |
+# | | what this page trains | one core | the paper |
 # |---|---|---|---|
 # | body | MiniLM: 6 layers of width 384 | the same | BERT base: 12 layers of width 768 |
 # | numbers that learn | 11 million: all but the word table | 22.7 million: all | 110 million: all |
@@ -729,7 +729,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # | asked | 80 sentences of this book | 872<!-- fine_tuning_sst2: n_asked .0f --> validation phrases | the test server |
 # | right | between 0.8 and 0.9 | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f -->, mean of four seeds | 0.935 |
 #
-# (The last line compares different questions. Its first number is what any processor gives; five seeds of the experiment have
+# (The last line compares different questions. Its first entry holds on any processor; five seeds of the experiment have
 # 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f -->.) Here is SST-2 for you to run, with a GPU or with patience.
 
 # %%

@@ -727,7 +727,7 @@ plt.show()
 # | Spearman before | about 0.67 | 0.630<!-- sentence_vectors: before/spearman .3f --> | – | 0.464 |
 # | after | 0.75, by regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f -->, by regression | 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f --> | 0.770, by classification |
 #
-# (Rows compare within a column only: the questions differ, and so does what each body had learned before.)
+# (Compare within a column only: the questions differ, and so does what each body had learned before.)
 #
 # ## Searching this book
 #
