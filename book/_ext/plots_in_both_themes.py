@@ -46,6 +46,7 @@ SHAPE = re.compile(r"<(?:path|rect|use)\b[^>]*>")
 # an SVG that is an image knows nothing of the page's style sheet
 PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
 READABLE = 8  # pixels of the page: a figure's smallest word is shown no smaller
+SMALL = 344  # pixels of the page on a telephone that is 360 wide
 PHONE = 374  # pixels of the page: what a figure has on a telephone that is 390 wide
 LABEL = re.compile(
     r"translate\(([-\d.]+) ([-\d.]+)\)(\"[^>]*>\s*<text>\s*)(<tspan.*?)(\s*</text>)", re.DOTALL
@@ -151,7 +152,10 @@ def narrow(svg: str) -> str | None:
     """The figure's layout for a telephone, if it needs and has one."""
     if least_width(svg) <= PHONE:
         return None
-    return stacked(svg, least_width, PHONE) or squeezed(svg, least_width, PHONE)
+    rooms = (SMALL, PHONE)
+    return stacked(svg, least_width, PHONE) or next(
+        filter(None, (squeezed(svg, least_width, room) for room in rooms)), None
+    )
 
 
 def dark_name(name: str) -> str:

@@ -10,7 +10,7 @@ EDGES = """() => [...document.querySelectorAll(".pst-scrollable-table-container"
 }))"""
 
 
-@pytest.mark.parametrize("chapter", ["08b_judging", "10b_agreement", "14_fine_tuning"])
+@pytest.mark.parametrize("chapter", ["08b_judging", "14b_words_and_spans", "14_fine_tuning"])
 def test_what_goes_on_fades_at_its_end(live, chapter):
     page = live(width=390, path=f"notebooks/{chapter}.html")
     seen = page.evaluate(EDGES)
