@@ -790,7 +790,7 @@ assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 #
 # </details>
 #
-# What is the plus for, if He's weights alone let the gradient through? See the last column. The 32 words came in
+# What is the plus for, then? See the last column. The 32 words came in
 # pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
 # mixed them. (One feed-forward layer makes words a little more alike: with three other seeds the mean cosine is
 # 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max

@@ -186,7 +186,7 @@ assert min(right_share.values()) >= 0.97
 # %% [markdown]
 # ### Counting words in place of translations
 #
-# One can also count right *words*. It gives a larger number, and it flatters.
+# One can also count right *words*. How much larger is that number?
 
 # %% [markdown]
 # **Predict.** A list has nine words, and a model gets each of them right nine times in ten, whatever the others are. How
@@ -406,8 +406,7 @@ for texts in (fixed, *([pair] for pair in fixed)):
 # only, 4 of 4 and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in. Where not one word is
 # right, or no translation is four words long, nothing stands in: the score is 0.
 #
-# Three things to ask when somebody quotes a BLEU score. **Over what?** The score of a corpus is not the mean of its
-# sentences' scores.
+# Three things to ask when somebody quotes a BLEU score. **Over what?** A sentence has a score, and a corpus has one.
 
 # %% [markdown]
 # **Predict.** The two sentences at the top of this page have 42.4 and 58.7. Somebody calls them a test set and computes
@@ -415,10 +414,11 @@ for texts in (fixed, *([pair] for pair in fixed)):
 #
 # <details><summary>Answer</summary>
 #
-# More, 55.7. It is not the scores that are averaged: hits and lengths are added up first. The first sentence alone pays
-# a brevity penalty, 7 words for 8; together the model wrote 16 words for 15, and nothing is to pay. That is about three
-# of the five points. The rest is in the shares: the second sentence is longer, so it brings more pieces and counts for
-# more. Of the first one's four pieces of four words only one is a hit; of the ten in both, four are. By hand:
+# More, 55.7. The score of a corpus is not the mean of its sentences' scores: hits and lengths are added up first. The
+# first sentence alone pays a brevity penalty, 7 words for 8; together the model wrote 16 words for 15, and nothing is
+# to pay. That is about three of the five points. The rest is in the shares: the second sentence is longer, so it
+# brings more pieces and counts for more. Of the first one's four pieces of four words only one is a hit; of the ten
+# in both, four are. By hand:
 # $\sqrt[4]{\tfrac{12}{16} \cdot \tfrac{9}{14} \cdot \tfrac{6}{12} \cdot \tfrac{4}{10}} = 0.557$.
 #
 # </details>
