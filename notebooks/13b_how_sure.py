@@ -263,10 +263,11 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap are a hint. Four
-# without overlap are a stronger one, since luck does that once in 35 times. The error bars of many figures are a weaker
-# one: where they show a standard error, those of two equal recipes are apart in about a quarter of the cases. The
-# *t*-test, made for few draws, keeps its one in 20. But none of this says anything about other sentences.
+# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap
+# are a hint. Four without overlap are a stronger one, since luck does that once in 35 times. The error bars of many
+# figures are a weaker one: where they show a standard error, those of two equal recipes are apart in about a quarter
+# of the cases. The *t*-test, made for few draws, keeps its one in 20. But none of this says anything about other
+# sentences.
 #
 # ## Two systems, the same sentences
 #
@@ -549,8 +550,8 @@ for n in (80, 872, 5000):
 # <details><summary>Answer</summary>
 #
 # About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
-# "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a common result for a
-# single head, and 50 is the mean of all. On new words the best head is a coin again.
+# "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a
+# common result for a single head, and 50 is the mean of all. On new words the best head is a coin again.
 #
 # </details>
 
@@ -584,8 +585,8 @@ assert np.quantile(best, 0.025) >= 0.57
 # further left.) Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen
 # among many *by a number* makes that number too good. The way out costs a few examples. Choose on the **validation**
 # split; ask the **test** split once, about what was chosen. And give every system the same number of tries: a model
-# with twenty learning rates beats its equal with one by up to seven points, if both are judged on the 80 sentences by which
-# they were chosen (exercise 3).
+# with twenty learning rates beats its equal with one by up to seven points, if both are judged on the 80 sentences by
+# which they were chosen (exercise 3).
 #
 # ## Compared with what?
 #
@@ -652,8 +653,8 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 # All 20 right happens in 36 % of the cases, and then the formula says "± 0".
 
 # %% [markdown]
-# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that a
-# third of the questions are disagreements (in chapter 17, in one edition, 18 of 46). How many questions must be asked
+# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that 15 of
+# 46 questions are disagreements (in chapter 17, in one edition, 18 were). How many questions must be asked
 # until `sign_test` falls below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
 
 # %% tags=["hide-cell"]
@@ -661,7 +662,7 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 for times in (1, 2, 3, 4):
     p = sign_test(10 * times, 5 * times)
     print(f"{46 * times:3} questions, {10 * times} : {5 * times}: p = {p:.3f}")
-# Some 140 by these steps (28 : 14, from 126 questions, has 0.044). And this is the
+# Some 140 by these steps (28 : 14, from some 129 questions, has 0.044). And this is the
 # average case: with fewer than about 120 questions a real advantage of this size is
 # missed more often than seen. "No significant difference" is then a fact about the
 # test, not about the systems.
@@ -718,7 +719,8 @@ print(f"between {low:.2f} and {high:.2f}")
 #
 # There is no homework about this page; all later homework needs it.
 #
-# **Next:** [chapter 14](14_fine_tuning.ipynb) puts five heads on one pre-trained body. Read its tables with a pencil.
+# **Next:** chapters [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one pre-trained
+# body. Read its tables with a pencil.
 #
 # ## References
 #

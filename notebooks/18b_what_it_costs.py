@@ -220,8 +220,8 @@ for name, (config, _) in models.items():
 # both counts equal, byte for byte, to what autograd keeps.)
 
 # %% [markdown]
-# **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights, gradients
-# and moments together, or what is kept for the backward pass? By which factor?
+# **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights,
+# gradients and moments together, or what is kept for the backward pass? By which factor?
 #
 # <details><summary>Answer</summary>
 #
@@ -299,10 +299,10 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 #
 # <details><summary>Answer</summary>
 #
-# At 2 in `float32`. From 1 to 2 the numbers of `float16` are 2⁻¹⁰ = 0.00098 apart, so each step of 0.001 becomes one of
-# 0.00098: a thousand of them reach 1.977. In `bfloat16` the weight has not moved. One expects a rough 2, the errors of a thousand roundings. But
-# between 0.9961 and 1.0078 `bfloat16` has no number except 1, and every single sum is rounded back to it: errors of
-# the same sign do not cancel.
+# At 2 in `float32`. From 1 to 2 the numbers of `float16` are 2⁻¹⁰ = 0.00098 apart, so each step of 0.001 becomes one
+# of 0.00098: a thousand of them reach 1.977. In `bfloat16` the weight has not moved. One expects a rough 2, the
+# errors of a thousand roundings. But between 0.9961 and 1.0078 `bfloat16` has no number except 1, and every single
+# sum is rounded back to it: errors of the same sign do not cancel.
 #
 # </details>
 
@@ -373,9 +373,9 @@ for vectors, ours in zip(theirs, alone, strict=True):
 # ## Several processes, several GPUs
 #
 # `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged.
-# Written out, without `fit`, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program that
-# needs nothing else. What a loop for one process would not have is numbered; the model may be any other (this one has no dropout, so nothing is left to
-# chance but the first weights, and those are drawn from one seed):
+# Written out, without `fit`, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
+# that needs nothing else. What a loop for one process would not have is numbered; the model may be any other (this
+# one has no dropout, so nothing is left to chance but the first weights, and those are drawn from one seed):
 
 # %%
 PROGRAM = """
@@ -472,8 +472,9 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # ## What pays
 #
-# Measured on one processor, the second row on a GPU; from the third row on with MiniLM, one core, no dropout (`benchmarks/cost`;
-# medians of runs made in turn, [results](../book/results/cost.md#cost)). Above 1: more tokens a second.
+# Measured on one processor, the second row on a GPU; from the third row on with MiniLM, one core, no dropout
+# (`benchmarks/cost`; medians of runs made in turn, [results](../book/results/cost.md#cost)). Above 1: more tokens a
+# second.
 #
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
@@ -548,7 +549,8 @@ for name, hidden in wrong.items():
     print(f"{name:26}", *(f"{cosine:.2f}" for cosine in near))
 
 # %% [markdown]
-# The first sentence has the right positions either way, and its neighbours alone bring its cosine down to 0.8. Positions that run on hurt the other two even behind the mask. Neither mistake raises an error. A model that is
+# The first sentence has the right positions either way, and its neighbours alone bring its cosine down to 0.8.
+# Positions that run on hurt the other two even behind the mask. Neither mistake raises an error. A model that is
 # trained so from the start may get used to it; the vectors of a finished one are wrong.
 #
 # ### A counter that does not count
