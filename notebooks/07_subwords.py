@@ -152,7 +152,7 @@ def count_pairs(words):
 def merge(symbols, pair):
     """The same symbols, with every such pair put together, from left to right.
 
-    ("r", "a", "i", "n") and the pair ("i", "n") → ("r", "a", "in")
+    ("h", "o", "o", "f") and the pair ("o", "o") → ("h", "oo", "f")
     """
     merged, i = [], 0
     while i < len(symbols):
@@ -168,7 +168,7 @@ def merge(symbols, pair):
 def learn(word_counts, n_merges, min_count=1):
     """The pairs to merge, in this order: each is the most frequent when its turn comes.
 
-    {"sing": 2, "ring": 1} and 2 merges → [("i", "n"), ("in", "g")]
+    {"loot": 2, "root": 1} and 2 merges → [("o", "o"), ("oo", "t")]
     """
     words = {tuple(word): n for word, n in word_counts.items()}  # spelled in letters
     letters = sorted(set("".join(word_counts)))
@@ -441,7 +441,8 @@ class ByteBPE:
 
 
 tiny = ByteBPE([riddle], n_merges=13)
-print([f"{left} {right}" for left, right in tiny.merges])
+for left, right in tiny.merges:
+    print(left, right)
 for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 नमस्ते"):
     ids = tiny.encode(text)
     same = tiny.decode(ids) == text

@@ -100,9 +100,9 @@ logging.disable_progress_bar()
 # ## Learn once, use often
 #
 # Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of those it
-# took has 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3 billion
-# words, and nobody had to label one. So learn what language is like from the text, once, and then learn the task from
-# the few labels. This is **transfer learning**.
+# took has 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3
+# billion words, and nobody had to label one. So learn what language is like from the text, once, and then learn the
+# task from the few labels. This is **transfer learning**.
 #
 # In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
 # task one keeps all but its last layer, since it has learned edges, textures and shapes. Four ways of doing this for
@@ -322,8 +322,9 @@ class Bert(nn.Module):
 
 
 # %% [markdown]
-# `Encoded` is a named pair: `.hidden` and `.pooled`. No mask hides the future: this model reads both ways. Does it compute what Hugging Face's `BertModel` computes? Here
-# are two small models with the same random weights, on three pairs of different lengths.
+# `Encoded` is a named pair: `.hidden` and `.pooled`. No mask hides the future: this model reads both ways. Does it
+# compute what Hugging Face's `BertModel` computes? Here are two small models with the same random weights, on three
+# pairs of different lengths.
 
 # %% tags=["hide-input", "atol=1e-5"]
 torch.manual_seed(0)
@@ -643,7 +644,7 @@ AttentionViewer(
     title="MiniLM reads a pair",
     layer=5,
     head=11,
-    names={(5, 11): "looks at the dog", (4, 5): "rests on [CLS]"},
+    names={(5, 11): "he → dog?", (4, 5): "rests on [CLS]"},
     token="he",
 )
 
@@ -655,15 +656,16 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 # %% [markdown]
 # "Dog" is a word of the *other* sentence. Nothing in the program links the two; they stand in one row, and that is
 # enough.
-#
+
+# %% [markdown]
 # **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens
 # ("my", "cute", "likes", "playing", the marks …) give to "dog" in it, on average? About 0.05, 0.1 or 0.5?
 #
 # <details><summary>Answer</summary>
 #
 # Nearly half of it. "He" gives the most of all but "dog" itself, and still: this is a head that looks at the dog, from
-# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16 tests
-# such findings on many sentences, each against a baseline. You can look through all 72 heads with a sentence of your
+# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16 holds
+# heads for grammar against baselines, on many sentences. You can look through all 72 heads with a sentence of your
 # own: [Type your own](../book/live.md#where-a-bert-looks).)
 #
 # </details>
@@ -679,7 +681,7 @@ print(f"mean of all but he and dog: {to_dog[others].mean():.2f}")
 assert to_dog[he] > to_dog[others].max() + 0.1 and 0.35 < to_dog[others].mean() < 0.6
 
 # %% [markdown]
-# `[CLS]` and `[SEP]` mean nothing by themselves, and yet they get much of the attention. Clark and others (2019)
+# `[CLS]` and `[SEP]` mean nothing by themselves, and yet one of them gets much of the attention. Clark and others (2019)
 # found that in BERT base it is `[SEP]` that attracts most of it in the middle layers (6 to 10 of their twelve, counted
 # from 1). Here, as means over the seven words and the twelve heads:
 
@@ -1006,9 +1008,9 @@ assert cosine.min() > 0.99
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" (and the others) back to "dog".
-# Swap the two sentences, so that "he" stands first and "dog" comes later. What happens to the head? And to a GPT,
-# could it have such a head?
+# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" (and the
+# others) back to "dog". Swap the two sentences, so that "he" stands first and "dog" comes later. What happens to the
+# head? And to a GPT, could it have such a head?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1
@@ -1024,9 +1026,9 @@ for first, second in (
     share = found[5, 0, 11, :, to]
     rest = (share.sum() - share[from_] - share[to]) / (len(share) - 2)
     print(f"{first} / {second}: from he {share[from_]:.2f}, from the others {rest:.2f}")
-# It still looks at the dog, "he" with less weight: in this pair the head does not depend
-# on left and right. Under GPT's causal mask "he" could not look at a word that comes
-# later.
+# It still looks at the dog, "he" with less weight: in this pair the head does not
+# depend on left and right. Under GPT's causal mask "he" could not look at a word that
+# comes later.
 
 # %% [markdown]
 # **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Does it matter? Load

@@ -624,7 +624,8 @@ at_0 = [
 silences = sum(not said for _, said in at_0)
 unasked = sum(not texts for texts, _ in at_0)
 print(
-    f"F1 of 0: {len(at_0)}, of them silent {silences}, said where nothing is right {unasked}"
+    f"F1 of 0: {len(at_0)}, of them silent {silences},",
+    f"said where nothing is right {unasked}",
 )
 ErrorTable("Questions: the 38 of the test", columns, wrong)
 

@@ -331,9 +331,9 @@ for n, name in kinds.items():
 #
 # $K^r$ and $Q^r$ have $2k$ rows, one for each distance, and $\delta$ is a row's number. For four words and $k = 2$:
 #
-# | $\delta(i,j)$ | $j=0$ | 1 | 2 | 3 |
+# | δ(*i*, *j*) | *j* = 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
-# | $i=0$ | 2 | 1 | 0 | 0 |
+# | *i* = 0 | 2 | 1 | 0 | 0 |
 # | 1 | 3 | 2 | 1 | 0 |
 # | 2 | 3 | 3 | 2 | 1 |
 # | 3 | 3 | 3 | 3 | 2 |

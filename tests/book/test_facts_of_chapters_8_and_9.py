@@ -47,8 +47,9 @@ def test_the_two_sentences_of_the_beginning():
 
 def test_six_of_the_twelve_are_right_and_where_they_stand():
     prose, printed = page("08b_judging")
-    scored = re.findall(r"^ {0,2}(\d+\.\d)  (.+)$", printed, re.MULTILINE)
-    scored = {said: float(score) for score, said in scored if said[0].isupper()}
+    lines = re.findall(r"^ {0,2}(\d+\.\d)  (\d\.\d\d)  (.+)$", printed, re.MULTILINE)
+    scored = {said: float(score) for score, _, said in lines}
+    certain = {said: float(sure) for _, sure, said in lines}
     assert len(scored) == 12
     wrong = ("shirtless", "Sheten", "likely as", "twirl", "dance day", "leading wires")
     right = sorted(
@@ -57,6 +58,10 @@ def test_six_of_the_twelve_are_right_and_where_they_stand():
     assert len(right) == 6 and "Six of the twelve are right" in prose
     assert right[-1] == 100 and "the *typical* ones have 42 to 67 points" in prose
     assert (round(right[0]), round(right[-2])) == (42, 67)
+    of_wrong = {said: sure for said, sure in certain.items() if any(w in said for w in wrong)}
+    of_right = [sure for said, sure in certain.items() if said not in of_wrong]
+    assert "right have 0.34 or more, all that are wrong 0.17 or less" in prose.replace("\n", " ")
+    assert min(of_right) == 0.34 and max(of_wrong.values()) == 0.17
     among = [score for said, score in scored.items() if "shirtless" in said or "Sheten" in said]
     assert all(right[0] < score < right[-2] for score in among)
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from lectures_lib.homework.grader.sandbox.memory import _own_share
+from lectures_lib.homework.grader.sandbox.memory import _own_share, rollup
 from lectures_lib.homework.grader.sandbox.template import Limits
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, SCALE, double, graded, question
 
@@ -126,8 +126,8 @@ def test_hostile_notebooks_come_to_an_end():
 def test_a_process_that_has_just_ended_holds_no_memory():
     with subprocess.Popen([sys.executable, "-c", "pass"]) as ended:
         ended.wait()
-        assert _own_share(ended.pid, resident=1 << 30) == 0
-    assert 0 < _own_share(os.getpid(), resident=1 << 40) < 1 << 40
+        assert _own_share(ended.pid, 1 << 30, rollup) == 0
+    assert 0 < _own_share(os.getpid(), 1 << 40, rollup) < 1 << 40
 
 
 def test_hostile_forks_that_go_on_do_not_speak_for_the_submission():

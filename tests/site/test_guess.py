@@ -75,7 +75,7 @@ def test_what_comes_out_is_shown_after_a_guess(opened):
 def test_the_paragraph_that_says_what_came_out_waits_too(opened):
     page = opened()
     about = page.locator("p.guess-waits").first.element_handle()
-    words = about.inner_text().removesuffix("Then what it means").strip()
+    words = about.text_content().removesuffix("Then what it means").strip()
     assert words and page.evaluate("(p) => getComputedStyle(p).visibility", about) == "hidden"
     assert not page.locator("p.guess-waits", has_text="Predict.").count()
     about.query_selector(".guess-cover").click()

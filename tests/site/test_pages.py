@@ -36,8 +36,8 @@ def visit(tabs, address):
 
 
 def open_page(tabs, url: str) -> Visit:
-    """Open it on a desk, make the window as narrow as a phone and as wide again, let axe look by day
-    and by night, and open the launch menu.
+    """Open it on a desk, let axe look by day and by night, make the window as narrow as a phone, and
+    as wide again for the launch menu.
     """
     visit, page = Visit(), tabs.take(1280, 900)
     # what it weighs for one who has never been here
@@ -52,16 +52,17 @@ def open_page(tabs, url: str) -> Visit:
     page.wait_for_load_state("networkidle")
     # the theme's script sees to it, later on a busy machine
     page.wait_for_function(ALL_SCROLL_BY_KEYBOARD, timeout=120_000)
-    page.set_viewport_size({"width": 390, "height": 844})
-    visit.too_wide = page.evaluate(TOO_WIDE)
-    page.set_viewport_size({"width": 1280, "height": 900})
-    page.evaluate(FEWER)
+    page.evaluate(ONE_OF_A_KIND)
     visit.violations["light"] = violations(page.evaluate(AXE, {}))
     page.emulate_media(color_scheme="dark")
     page.wait_for_selector("html[data-theme=dark]")
     # colours fade from one to the other
     page.evaluate(ANIMATED)
+    page.evaluate(ONE_OF_A_KIND)
     visit.violations["dark"] = violations(page.evaluate(AXE, {"runOnly": axe.COLOURS}))
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit.too_wide = page.evaluate(TOO_WIDE)
+    page.set_viewport_size({"width": 1280, "height": 900})
     launch = page.get_by_role("button", name="Launch interactive content")
     if launch.count():
         launch.click()
@@ -86,25 +87,23 @@ def violations(found: list[dict]) -> list[str]:
 ALL_SCROLL_BY_KEYBOARD = """() => [...document.querySelectorAll("pre, .pst-scrollable-table-container")]
   .every(e => e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
-# A chapter's code is thousands of words in a handful of colours, which their classes give them: of those
-# of one class in the same line or block, axe sees the longest; the others become letters of that line.
-# Formulas are thousands of boxes that screen readers skip (they read the MathML beside them), in the
-# colour of the text: they keep their place.
-FEWER = """() => {
-  const seen = new Map(), words = [...document.querySelectorAll("pre span:not([style])")].filter((e) => !e.firstElementChild);
-  for (const word of words.sort((a, b) => b.textContent.length - a.textContent.length)) {
-    const kinds = seen.get(word.parentElement) ?? new Set();
-    seen.set(word.parentElement, kinds);
-    if (kinds.has(word.className)) word.replaceWith(word.textContent);
-    kinds.add(word.className);
-  }
-  const sizes = [...document.querySelectorAll(".katex-html")].map((e) => [e, Math.max(e.scrollWidth, e.offsetWidth), e.offsetHeight]);
-  for (const [formula, width, height] of sizes) {
-    formula.replaceChildren();
-    formula.style.cssText = `display: inline-block; width: ${width}px; height: ${height}px`;
-  }
+# A chapter's code is thousands of words in a handful of colours. Of those that stand in the same line
+# or block and look the same, axe sees the first: the others keep their place, but not their ink.
+ONE_OF_A_KIND = """() => {
+  const looks = new Map(), words = [...document.querySelectorAll("pre span")].filter((e) => !e.firstElementChild);
+  for (const word of words) word.style.visibility = "";
+  const again = words.filter((word) => {
+    if (!word.checkVisibility()) return false;
+    const style = getComputedStyle(word), kinds = looks.get(word.parentElement) ?? new Set();
+    looks.set(word.parentElement, kinds);
+    const kind = ["color", "backgroundColor", "backgroundImage", "fontSize", "fontWeight", "opacity", "textShadow"].map((name) => style[name]).join();
+    return kinds.has(kind) || !kinds.add(kind);
+  });
+  for (const word of again) word.style.visibility = "hidden";
 }"""
 
+# Formulas are left out: thousands of boxes that screen readers skip (they read the MathML beside
+# them), in the colour of the text.
 AXE = """options => axe.run({ exclude: [".katex-html"] }, { resultTypes: ["violations"], ...options })
   .then(report => report.violations)"""
 
