@@ -655,7 +655,8 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 
 # %% [markdown]
 # "Dog" is a word of the *other* sentence. Nothing in the program links the two; they stand in one row, and that is
-# enough.
+# enough. (You can look through all 72 heads with a sentence of your own: [Type your
+# own](../book/live.md#where-a-bert-looks).)
 
 # %% [markdown]
 # **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens
@@ -664,9 +665,8 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 # <details><summary>Answer</summary>
 #
 # Nearly half of it. "He" gives the most of all but "dog" itself, and still: this is a head that looks at the dog, from
-# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16 holds
-# heads for grammar against baselines, on many sentences. You can look through all 72 heads with a sentence of your
-# own: [Type your own](../book/live.md#where-a-bert-looks).)
+# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16
+# holds heads for grammar against baselines, on many sentences.)
 #
 # </details>
 
