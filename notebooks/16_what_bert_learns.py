@@ -89,8 +89,8 @@ logging.disable_progress_bar()
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
-# | attention heads (Clark et al., 2019) | who attends to whom | nothing, but the head is chosen on annotated sentences | nearness: many words are linked to a neighbour; tags |
-# | probes (Tenney et al., 2019) | each layer's vectors | a small classifier | the classifier: it may learn each word's label by heart; tags |
+# | attention heads (Clark et al., 2019) | who attends to whom | nothing (but one head of 72 is chosen) | nearness: many links join neighbours; tags |
+# | probes (Tenney et al., 2019) | each layer's vectors | a small classifier | the classifier learns by heart; tags |
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; something simpler than links |
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
