@@ -15,12 +15,12 @@
     return [table ? "Table" : "Figure", ...(said ? [short(words(said))] : [])].join(": ");
   }
 
-  function forget(box) {
-    box.removeAttribute("tabindex");
-    if (box.dataset.scrolls !== undefined) for (const name of ["role", "aria-label", "data-scrolls"]) box.removeAttribute(name);
-  }
-
-  function tell(box) {
+  function mark(box) {
+    if (box.scrollWidth <= box.clientWidth + 1) {
+      box.removeAttribute("tabindex");
+      if (box.dataset.scrolls !== undefined) for (const name of ["role", "aria-label", "data-scrolls"]) box.removeAttribute(name);
+      return;
+    }
     box.tabIndex = 0;
     if (box.hasAttribute("aria-label")) return; // a drawing's box, which has its title
     box.dataset.scrolls = "";
@@ -28,14 +28,8 @@
     box.setAttribute("aria-label", named(box));
   }
 
-  // All are measured before the first is changed: else the page would be laid out again for each of a hundred boxes.
-  function mark(boxes) {
-    const wide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1);
-    boxes.forEach((box, i) => (wide[i] ? tell : forget)(box));
-  }
-
-  const boxes = [...document.querySelectorAll(`.bd-article :is(${BOXES})`)];
-  const sizes = new ResizeObserver((changed) => mark(changed.map(({ target }) => target)));
+  const boxes = document.querySelectorAll(`.bd-article :is(${BOXES})`);
+  const sizes = new ResizeObserver((changed) => { for (const { target } of changed) mark(target); });
   for (const box of boxes) sizes.observe(box);
-  document.fonts.ready.then(() => mark(boxes)); // the formulas' letters come late
+  document.fonts.ready.then(() => boxes.forEach(mark)); // the formulas' letters come late
 })();
