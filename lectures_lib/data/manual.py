@@ -6,6 +6,7 @@ from them and prints no counts.
 """
 
 import ast
+import os
 import sysconfig
 import warnings
 from collections.abc import Iterator
@@ -74,17 +75,22 @@ def _docstrings() -> dict[str, str]:
     """
     root = Path(sysconfig.get_path("stdlib"))
     found = {}
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root)
-        if SKIPPED.isdisjoint(name.parts):
-            with warnings.catch_warnings():
-                # a few modules hold escapes that newer versions of Python warn of
-                warnings.simplefilter("ignore")
-                tree = ast.parse(path.read_text(encoding="utf-8", errors="replace"))
-            docstrings = [text for node in _documented(tree) if (text := ast.get_docstring(node))]
-            if docstrings:
-                found[name.as_posix()] = "\n\n".join(docstrings)
+    for path in sorted(_modules(root)):
+        with warnings.catch_warnings():
+            # a few modules hold escapes that newer versions of Python warn of
+            warnings.simplefilter("ignore")
+            tree = ast.parse(path.read_text(encoding="utf-8", errors="replace"))
+        docstrings = [text for node in _documented(tree) if (text := ast.get_docstring(node))]
+        if docstrings:
+            found[path.relative_to(root).as_posix()] = "\n\n".join(docstrings)
     return found
+
+
+def _modules(root: Path) -> Iterator[Path]:
+    """The library's files, without a walk through what was installed beside it."""
+    for folder, inner, files in os.walk(root):
+        inner[:] = set(inner) - SKIPPED
+        yield from (Path(folder, name) for name in files if name.endswith(".py"))
 
 
 def _documented(
