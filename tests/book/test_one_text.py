@@ -286,7 +286,7 @@ def test_the_loop_of_the_language_model_is_the_library_s(shapes_unchecked):
     log = built["train_model"](model, blocks, blocks[:8], steps)
     torch.manual_seed(2)
     batches = Shuffled(blocks, [torch.randperm(90) for _ in range(3)])
-    optimizer = torch.optim.AdamW(library.parameters(), lr=8e-3)
+    optimizer = torch.optim.AdamW(library.parameters(), lr=8e-3, fused=True)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min((step + 1) / 50, 1.2 * (1 - step / steps), 1)
     )
