@@ -37,11 +37,13 @@
     for (const button of group.children) button.setAttribute("aria-pressed", button.dataset.value === chosen);
   }
 
-  // One pixel a weight; CSS stretches it. Drawn in the element's own text colour, more or less transparent.
-  function draw(canvas, weights, columns) {
+  // A canvas's own text colour. To ask for it after a canvas has changed its size makes the browser lay the page out.
+  const inkOf = (canvas) => getComputedStyle(canvas).color.match(/[\d.]+/g);
+
+  // One pixel a weight; CSS stretches it. Drawn in one colour, more or less transparent.
+  function draw(canvas, weights, columns, [red, green, blue]) {
     canvas.width = columns;
     canvas.height = weights.length / columns;
-    const [red, green, blue] = getComputedStyle(canvas).color.match(/[\d.]+/g);
     const image = new ImageData(canvas.width, canvas.height);
     weights.forEach((weight, i) => image.data.set([red, green, blue, 255 * shade(weight)], 4 * i));
     canvas.getContext("2d").putImageData(image, 0, 0);
@@ -330,13 +332,16 @@
 
     drawAll() {
       const { heads } = this.data;
-      this.thumbs.forEach((thumb, i) =>
-        draw(thumb.firstChild, this.weightsOf(Math.floor(i / heads), i % heads), this.tokens.to.length));
+      const canvases = this.thumbs.map((thumb) => thumb.firstChild);
+      const inks = canvases.map(inkOf); // all are asked before one is drawn
+      canvases.forEach((canvas, i) =>
+        draw(canvas, this.weightsOf(Math.floor(i / heads), i % heads), this.tokens.to.length, inks[i]));
       this.drawMatrix();
     }
 
     drawMatrix() {
-      if (this.view === "matrix") draw(this.canvas, this.weightsOf(this.layer, this.head), this.tokens.to.length);
+      if (this.view !== "matrix") return;
+      draw(this.canvas, this.weightsOf(this.layer, this.head), this.tokens.to.length, inkOf(this.canvas));
     }
 
     paint() {
