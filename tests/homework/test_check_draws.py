@@ -108,6 +108,15 @@ def test_dropout_is_seen_in_training_mode(answer, right):
     assert verdict.right == right, verdict
 
 
+def test_numbers_that_are_dropped_together_are_seen():
+    """Their sum spreads more."""
+    x, w = torch.ones(2, 4), torch.ones(4)
+    case = Case((x,), init={"p": 0.4}, state={"w": w}, train=True, draws=300)
+    asked = question("Drops", Drops, [case])
+    assert judged(asked, DropsByHand).right
+    assert "its numbers vary together" in judged(asked, DropsRows).message
+
+
 # the shape checks draw random numbers too
 def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked):
     noise = question("noise", lambda x: torch.randn(3) + random.random())
