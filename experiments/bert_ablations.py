@@ -245,9 +245,7 @@ def main() -> None:
             kept = folder / f"{variant}_{seed}.json"
             found.append(measure(size, variant, documents, tokenizer, asked, seed, kept))
         for variant, found in runs.items():
-            measured[variant] = {
-                key: results.spread([run[key] for run in found]) for key in found[0]
-            }
+            measured[variant] = results.spreads(found)
         title = (
             f"BERT's choices one at a time, in a small BERT on WikiText-2 ({size.steps} steps): "
             "held-out tokens behind [MASK], and next sentence"

@@ -102,10 +102,7 @@ def add_seed(measured: dict, seed: int, setting: Setting) -> None:
     peak_gigabytes(forget=True)
     by_seed = measured.setdefault("by_seed", {})
     by_seed[key] = setting.task.measure(fine_tuned(setting, seed), setting.asked)
-    measured["fine_tuned"] = {
-        measure: results.spread([found[measure] for found in by_seed.values()])
-        for measure in by_seed[key]
-    }
+    measured["fine_tuned"] = results.spreads(list(by_seed.values()))
     peaks = measured.setdefault("peak_memory_gb", {})
     seconds = measured.setdefault("seconds", {}).setdefault("fine_tuned", {})
     peaks[key], seconds[key] = peak_gigabytes(), time.perf_counter() - start

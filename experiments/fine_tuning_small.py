@@ -190,14 +190,6 @@ def curve(seed: int) -> dict[str, dict[str, float]]:
     return found
 
 
-def summary(by_seed: dict[str, dict]) -> dict:
-    """The same tree with the spread over the seeds at its leaves."""
-    first = next(iter(by_seed.values()))
-    if not isinstance(first, dict):
-        return results.spread(list(by_seed.values()))
-    return {key: summary({seed: found[key] for seed, found in by_seed.items()}) for key in first}
-
-
 def main() -> None:
     """Every set and the curve with every seed; what the file holds already is kept."""
     parser = argparse.ArgumentParser(
@@ -230,7 +222,7 @@ def main() -> None:
                     split: measure(task, model, rows[split]) for split in ("validation", "test")
                 }
             print(task, seed, by_seed[str(seed)], flush=True)
-            measured[task] |= summary(by_seed)
+            measured[task] |= results.spreads(list(by_seed.values()))
             title = (
                 "MiniLM fine-tuned on the small sets of this book: validation and test splits, and "
                 "sentiment from fewer sentences"

@@ -254,9 +254,7 @@ def measure(
 def summary(runs: list[dict]) -> dict:
     """The spread over the seeds, as it is written."""
     found = {of: results.spread([run[of] for run in runs]) for of in NUMBERS}
-    found["by_step"] = {
-        step: results.spread([run["by_step"][step] for run in runs]) for step in runs[0]["by_step"]
-    }
+    found["by_step"] = results.spreads([run["by_step"] for run in runs])
     found["n_parameters"] = runs[0]["n_parameters"]
     return found
 

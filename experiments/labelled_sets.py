@@ -231,7 +231,7 @@ def senses() -> dict[str, float]:
     bags = [words(e["text"]) for e in rows]
     common = torch.tensor([[len(a & b) / len(a | b) for b in bags] for a in bags])
     place = torch.tensor([float(len(e["text"][: e["index"]].split())) for e in rows])
-    similarities = features.cosines(states)
+    similarities = features.cosines_among(states)
     layer = max(range(1, len(states)), key=lambda i: accuracy(similarities[i], 1, [0]))
     return {
         "chance": 0.5,

@@ -341,15 +341,10 @@ def main() -> None:
     trained = {
         "n_parameters": runs[0]["n_parameters"],
         "minutes": results.spread([run["minutes"] for run in runs]),
-        "validation_by_step": {
-            step: results.spread([run["validation"][step] for run in runs])
-            for step in runs[0]["validation"]
-        },
+        "validation_by_step": results.spreads([run["validation"] for run in runs]),
     }
     for way in ("blocks", "sliding"):
-        trained[way] = {
-            split: results.spread([run[way][split] for run in runs]) for split in runs[0][way]
-        }
+        trained[way] = results.spreads([run[way] for run in runs])
     if "stored" in runs[0]:
         trained["stored"] = runs[0]["stored"]
     title = (

@@ -140,10 +140,7 @@ def main() -> None:
                 "numbers": sum(tensor.numel() for tensor in load_file(path).values()),
                 **measured(setting, stored.load_adapted(path)),
             }
-        measures = {
-            key: results.spread([one[key] for one in by_seed.values()])
-            for key in next(iter(by_seed.values()))
-        }
+        measures = results.spreads(list(by_seed.values()))
         title = f"{options.task}: MiniLM fine-tuned by differences of rank {RANK}"
         results.save(name, found | {"low_rank": measures}, title, [int(seed) for seed in by_seed])
     return None

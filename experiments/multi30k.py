@@ -226,13 +226,8 @@ def summary(runs: list[dict]) -> dict:
         for name in ("cased", "lowercase")
     }
     signatures = {f"signature_{name}": runs[0]["test"][name][1] for name in by_case}
-    curves = {
-        step: results.spread([run["validation"][step] for run in runs])
-        for step in runs[0]["validation"]
-    }
-    apart = {
-        name: results.spread([run["apart"][name] for run in runs]) for name in runs[0]["apart"]
-    }
+    curves = results.spreads([run["validation"] for run in runs])
+    apart = results.spreads([run["apart"] for run in runs])
     minutes = results.spread([run["minutes"] for run in runs])
     stored_as = {"stored": runs[0]["stored"]} if "stored" in runs[0] else {}
     found = {

@@ -327,12 +327,6 @@ def main() -> None:
         if not options.smoke:
             results.save(name, measured, title, SEEDS)
 
-    def spreads(runs: list[dict]) -> dict:
-        return {
-            s: {name: results.spread([run[s][name] for run in runs]) for name in runs[0][s]}
-            for s in SPLITS[1:]
-        }
-
     def taggers(row: str, vectors: Vectors, make, facts: dict) -> None:
         found: dict = {**facts}
         for name, tagger_options in (("linear", LINEAR), ("bilstm", BILSTM)):
@@ -341,7 +335,7 @@ def main() -> None:
                 torch.manual_seed(seed)
                 tagger = train(task, vectors, make(), tagger_options, seed)
                 runs.append(task.scores(predict(task, vectors, tagger)))
-                found[name] = spreads(runs)
+                found[name] = results.spreads(runs)
                 if tagger.combination.mix is not None:
                     shares.append(tagger.combination.mix.shares.tolist())
                     first = len(vectors.of_split["train"][0]) - len(shares[0])

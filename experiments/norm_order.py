@@ -96,9 +96,7 @@ def main_longer() -> None:
     measured = {}
     for i, name in enumerate(rates):
         of = runs[i * len(SEEDS) : (i + 1) * len(SEEDS)]
-        measured[name.replace(".", "_")] = {
-            step: results.spread([run[step] for run in of]) for step in of[0]
-        }
+        measured[name.replace(".", "_")] = results.spreads(of)
     title = (
         f"Writing {LENGTH} digits backwards, six post-norm blocks without warm-up: share of digits "
         f"that are right, by step"

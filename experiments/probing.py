@@ -259,20 +259,6 @@ def trees(
     return told
 
 
-def gather(runs: list[dict]) -> dict:
-    """The same numbers of several seeds, with their spread; what not all of them have is left
-    out.
-    """
-    first, common = runs[0], set.intersection(*(set(run) for run in runs))
-    return {
-        key: gather([run[key] for run in runs])
-        if isinstance(first[key], dict)
-        else results.spread([float(run[key]) for run in runs])
-        for key in first
-        if key in common
-    }
-
-
 def measure(size: Size, model: str, seed: int, tokenizer: WordPiece) -> dict:
     """One seed."""
     readers = models(model, seed)
@@ -320,7 +306,8 @@ def main() -> None:
         runs.append(measure(size, options.model, seed, tokenizer))
         measured = {
             "sentences": {"train": size.train, "test": size.test, "masked": size.masked},
-            **gather(runs),
+            # a relation that is too rare in one seed's sentences is left out
+            **results.spreads(runs, common=True),
         }
         results.save(name, measured, title, list(size.seeds[: len(runs)]))
 

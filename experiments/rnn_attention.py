@@ -101,21 +101,13 @@ def measure(name: str, model: Seq2Seq, seed: int) -> dict:
     return measured | ({"alignment": alignment(model)} if model.config.attention else {})
 
 
-def spread(runs: list[dict]) -> dict:
-    """The runs' numbers, key by key."""
-    first = runs[0]
-    if not isinstance(first, dict):
-        return results.spread(runs)
-    return {key: spread([run[key] for run in runs]) for key in first}
-
-
 def wide() -> None:
     """The control: one vector, but as many parameters as with attention."""
     models = [train(None, seed, d_hidden=WIDE) for seed in SEEDS]
     runs = [measure("wide gru", model, seed) for model, seed in zip(models, SEEDS, strict=True)]
     count = sum(weight.numel() for weight in models[0].parameters())
     title = f"Lists of number words, no attention, states of {WIDE} numbers: exact match"
-    results.save("rnn_wide", {**spread(runs), "n_parameters": count}, title, seeds=SEEDS)
+    results.save("rnn_wide", {**results.spreads(runs), "n_parameters": count}, title, seeds=SEEDS)
 
 
 def main() -> None:
@@ -125,16 +117,16 @@ def main() -> None:
         return wide()
     kinds = {"additive": "additive", "dot": "dot", "general": "general", "gru": None}
     measured = {
-        name: spread([measure(name, train(kind, seed), seed) for seed in SEEDS])
+        name: results.spreads([measure(name, train(kind, seed), seed) for seed in SEEDS])
         for name, kind in kinds.items()
     }
-    measured["single_numbers"] = spread(
+    measured["single_numbers"] = results.spreads(
         [measure("single", train(None, seed, pairs=SINGLE), seed) for seed in SEEDS]
     )
     patient = [
         measure("patient gru", train(None, seed, PATIENT_STEPS), seed) for seed in PATIENT_SEEDS
     ]
-    measured["gru_ten_times_the_steps"] = spread(patient)
+    measured["gru_ten_times_the_steps"] = results.spreads(patient)
     measured["n_test"] = {str(k): len(pairs) for k, pairs in TEST.items()}
     title = (
         f"Lists of number words after {STEPS} steps of {BATCH_SIZE} lists: exact match by number "

@@ -259,9 +259,7 @@ def main() -> None:
             train(encoder, OBJECTIVES[objective_name], training, size, seed)
             found.append(evaluate(encoder))
             print(objective_name, seed, found[-1], flush=True)
-        measured["siamese"][objective_name] = {
-            key: results.spread([run[key] for run in found]) for key in found[0]
-        }
+        measured["siamese"][objective_name] = results.spreads(found)
         if not options.smoke:
             results.save(name, measured, TITLE, list(size.seeds))
 

@@ -63,16 +63,6 @@ def measure(n_train: int, n_test: int, seed: int, tokenizer: WordPiece) -> dict:
     return found
 
 
-def gather(runs: list[dict]) -> dict:
-    """The same numbers of several seeds, with their spread."""
-    return {
-        key: gather([run[key] for run in runs])
-        if isinstance(first, dict)
-        else results.spread([run[key] for run in runs])
-        for key, first in runs[0].items()
-    }
-
-
 def main() -> None:
     """All seeds."""
     parser = argparse.ArgumentParser(
@@ -86,7 +76,7 @@ def main() -> None:
     runs = [measure(n_train, n_test, seed, tokenizer) for seed in seeds]
     results.save(
         "structural_probe" if chosen == "cpu" else "structural_probe_smoke",
-        {"sentences": {"train": n_train, "test": n_test}} | gather(runs),
+        {"sentences": {"train": n_train, "test": n_test}} | results.spreads(runs),
         "the share of the gold trees' links found by structural probes, UD English",
         seeds=list(seeds),
     )

@@ -17,7 +17,7 @@ import argparse
 
 import structural_probe
 import torch
-from probing import SIZES, draw, gather, labels_of
+from probing import SIZES, draw, labels_of
 
 from lectures_lib import results
 from lectures_lib.analysis.attention_statistics import (
@@ -149,7 +149,7 @@ def main() -> None:
             {
                 "sentences": {"train": size.train, "test": size.test},
                 "sentences_for_trees": {"train": n_train, "test": n_test},
-                **gather(runs),
+                **results.spreads(runs, common=True),
             },
             "How far tags alone go on UD English EWT: the nearest word with a tag beside MiniLM's "
             "heads, relations and trees read off a word's tag and place",

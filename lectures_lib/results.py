@@ -45,6 +45,31 @@ def spread(values: list[float]) -> dict[str, Any]:
     }
 
 
+def spreads(runs: list[dict], common: bool = False) -> dict[str, Any]:
+    """The same numbers of several runs, each with its `spread`.
+
+    Args:
+        runs: one dictionary for each run, nested alike, with numbers at its leaves.
+        common: keep what all runs have; without it they must have the same.
+
+    Raises:
+        ValueError: for no runs, or runs that differ in what they have.
+    """
+    if not runs:
+        raise ValueError("no runs: at least one is needed")
+    shared = set.intersection(*(set(run) for run in runs))
+    lacking = {key for run in runs for key in run} - shared
+    if lacking and not common:
+        raise ValueError(f"not all {len(runs)} runs have {', '.join(sorted(map(str, lacking)))}")
+    return {
+        key: spreads([run[key] for run in runs], common)
+        if isinstance(first, dict)
+        else spread([float(run[key]) for run in runs])
+        for key, first in runs[0].items()
+        if key in shared
+    }
+
+
 def save(
     name: str, results: dict[str, Any], title: str, seeds: list[int], folder: Path = FOLDER
 ) -> Path:

@@ -478,7 +478,7 @@ by_position = -(position[:, None] - position).abs()
 print(f"{len(examples)} sentences; by position alone {accuracy(by_position):.3f}")
 
 # %% tags=["remove-cell"]
-for table in (by_position, features.cosines(V)[6]):
+for table in (by_position, features.cosines_among(V)[6]):
     known = features.nearest_neighbour_accuracy(table, sense, may)
     assert abs(accuracy(table) - known) < 1e-9
 
@@ -507,8 +507,8 @@ others = [
 ]
 around = torch.stack([pieces[ids].mean(dim=0) for ids in others])
 
-by_state = [accuracy(cosine) for cosine in features.cosines(V)]
-by_others = accuracy(features.cosines(around))
+by_state = [accuracy(cosine) for cosine in features.cosines_among(V)]
+by_others = accuracy(features.cosines_among(around))
 print("MiniLM, states 0 to 6:", *(f"{share:.3f}" for share in by_state))
 print(f"mean of the other words' static vectors: {by_others:.3f}")
 
@@ -517,7 +517,7 @@ figure, ax = plt.subplots(figsize=(6.4, 3.4))
 ax.plot(range(7), by_state, marker="o", color=plots.BLUE, label="all four words")
 for name, colour, mark in (("light", plots.GREEN, "s"), ("bat", plots.RED, "^")):
     rows = may & (number == sorted(set(word)).index(name))[:, None]
-    line = [accuracy(cosine, rows) for cosine in features.cosines(V)]
+    line = [accuracy(cosine, rows) for cosine in features.cosines_among(V)]
     ax.plot(range(7), line, marker=mark, color=colour, lw=1.2, label=name)
 ax.axhline(by_others, color=plots.ORANGE, ls="--", label="mean of other words, static")
 ax.axhline(0.5, color=plots.GREY, ls=":", label="position alone; static vector")
@@ -528,7 +528,7 @@ plt.show()
 # %% tags=["remove-cell"]
 assert abs(by_state[0] - 0.5) < 1e-6 and accuracy(by_position) == 0.5
 assert by_state[-1] == max(by_state) > 0.88 > 0.85 > by_others > 0.75
-last = features.cosines(V)[-1]
+last = features.cosines_among(V)[-1]
 right = {
     name: round(24 * accuracy(last, may & (number == i)[:, None]))
     for i, name in enumerate(sorted(set(word)))
@@ -582,7 +582,7 @@ readers = {
     "both, side by side": torch.cat([L, R], dim=-1),
     "whole sentence": V[-1],
 }
-halves = {name: accuracy(features.cosines(x)) for name, x in readers.items()}
+halves = {name: accuracy(features.cosines_among(x)) for name, x in readers.items()}
 for name, share in halves.items():
     print(f"{name:18} {share:.3f}, {share * len(examples):.0f} of {len(examples)}")
 
@@ -840,10 +840,10 @@ early = position <= 4
 itself = torch.eye(len(word), dtype=torch.bool)
 first_is_early = early == is_first  # true in the one set, false in the other
 unmatched = same_word & ~itself & (first_is_early[:, None] == first_is_early)
-trap = [accuracy(cosine, unmatched) for cosine in features.cosines(V)]
+trap = [accuracy(cosine, unmatched) for cosine in features.cosines_among(V)]
 print("states 0 to 6:", *(f"{share:.3f}" for share in trap))
 print(f"position alone: {accuracy(by_position, unmatched):.3f}")
-kept = [accuracy(cosine, unmatched & may) for cosine in features.cosines(V)]
+kept = [accuracy(cosine, unmatched & may) for cosine in features.cosines_among(V)]
 print("neighbours at another position only:")
 print("states 0 to 6:", *(f"{share:.3f}" for share in kept))
 print(f"position alone: {accuracy(by_position, unmatched & may):.3f}")
@@ -947,11 +947,12 @@ print("names held out: 131, so one name is about 0.01")
 # %% tags=["hide-cell"]
 # Solution 3
 light = [i for i, w in enumerate(word) if w == "light"]
-C, away = features.cosines(V[:, light]), may[light][:, light]
+C, away = features.cosines_among(V[:, light]), may[light][:, light]
 agree = torch.tensor([[sense[i] == sense[j] for j in light] for i in light])
 whole = [Cut(c.ids, [[i] for i in range(1, len(c.ids) - 1)]) for c in cuts]
 every = torch.cat(features.word_vectors(model, whole), dim=1)[:, ::8]  # every eighth
-every, apart = features.cosines(every), ~torch.eye(every.shape[1], dtype=torch.bool)
+every = features.cosines_among(every)
+apart = ~torch.eye(every.shape[1], dtype=torch.bool)
 for i in (0, 3, 6):
     share = nearest_neighbour_accuracy(C[i], [sense[i] for i in light], away)
     same, other = (C[i, away & which].mean() for which in (agree, ~agree))

@@ -28,12 +28,13 @@ device = lectures_lib.setup(seed=0)
 import matplotlib.pyplot as plt
 
 from lectures_lib import data
+from lectures_lib.analysis import perturbed_masking
 from lectures_lib.show import plots
 from lectures_lib.show.word_links import draw_links, write_words
 
 train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
 farmer = test[0]
-shown = [i for i, tag in enumerate(farmer["upos"]) if tag != "PUNCT"]
+shown = perturbed_masking.not_punctuation(farmer["upos"])
 links = [(i, farmer["heads"][i] - 1) for i in shown if farmer["heads"][i]]
 names = [farmer["relations"][i] for i in shown if farmer["heads"][i]]
 
@@ -64,7 +65,7 @@ from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
 from lectures_lib.analysis import attention_statistics as statistics
-from lectures_lib.analysis import perturbed_masking, probing
+from lectures_lib.analysis import probing
 from lectures_lib.analysis.probing import Probed, fit_probe, probe_accuracy
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig

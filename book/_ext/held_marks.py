@@ -7,8 +7,8 @@ beside a box a browser may break, whatever stands there.
 """
 
 import re
-from typing import Any
 
+import page_body
 from sphinx.application import Sphinx
 
 LONG = re.compile(r'<span class="pre">(?=(?:[^<&]|&[#\w]+;){25})')
@@ -19,13 +19,7 @@ def marked(body: str) -> str:
     return LONG.sub('<span class="pre long">', body)
 
 
-def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Do it to what stands between a page's head and foot."""
-    if "body" in context:
-        context["body"] = marked(context["body"])
-
-
 def setup(app: Sphinx) -> dict:
     """When the page's body is complete."""
-    app.connect("html-page-context", mend, priority=945)
+    page_body.change(app, marked, priority=945)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -8,8 +8,8 @@ indentation. Nothing is changed in what is written, nor in what is copied.
 
 import html
 import re
-from typing import Any
 
+import page_body
 from long_outputs import ALIGNED
 from sphinx.application import Sphinx
 
@@ -47,13 +47,7 @@ def folding(line: str, text: str) -> str:
     return f'<span class="on" style="--in:{indent}">{line}</span>'
 
 
-def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Do it to what stands between a page's head and foot."""
-    if "body" in context:
-        context["body"] = on_a_telephone(context["body"])
-
-
 def setup(app: Sphinx) -> dict:
     """When the page's body is complete."""
-    app.connect("html-page-context", mend, priority=945)
+    page_body.change(app, on_a_telephone, priority=945)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

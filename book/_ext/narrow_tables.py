@@ -9,8 +9,8 @@ browser that shows a line as a block forgets that it is one: the roles say it.
 
 import html
 import re
-from typing import Any
 
+import page_body
 from sphinx.application import Sphinx
 
 TABLE = re.compile(r'<table class="([^"]*\btable\b[^"]*)">.*?</table>', re.DOTALL)
@@ -96,13 +96,7 @@ def named(row: str, heads: list[str]) -> str:
     return CELL.sub(cell, row.replace("<tr", '<tr role="row"', 1))
 
 
-def mark(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Do it to what stands between a page's head and foot."""
-    if "body" in context:
-        context["body"] = with_cards(context["body"])
-
-
 def setup(app: Sphinx) -> dict:
     """Before names are made whole, which puts tags into cells."""
-    app.connect("html-page-context", mark, priority=940)
+    page_body.change(app, with_cards, priority=940)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

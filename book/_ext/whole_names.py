@@ -3,8 +3,8 @@ would do, and a number is not parted from its % or from what it is multiplied wi
 """
 
 import re
-from typing import Any
 
+import page_body
 from sphinx.application import Sphinx
 
 NUMBER = r"\d+(?:[.,]\d+)*"
@@ -26,13 +26,7 @@ def whole(body: str) -> str:
     return "".join(parts)
 
 
-def mend(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Do it to what stands between a page's head and foot."""
-    if "body" in context:
-        context["body"] = whole(context["body"])
-
-
 def setup(app: Sphinx) -> dict:
     """Last of all that changes a page's body."""
-    app.connect("html-page-context", mend, priority=950)
+    page_body.change(app, whole, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -218,8 +218,10 @@ class FeatureTagger(nn.Module):
 # ------------------------------------------------------------------------------- nearest neighbours
 
 
-def cosines(vectors: Float[Tensor, "*states n d"]) -> Float[Tensor, "*states n n"]:
-    """The cosine of every vector with every other one of the same state."""
+def cosines_among(vectors: Float[Tensor, "*states n d"]) -> Float[Tensor, "*states n n"]:
+    """The cosine of every vector with every other one of the same state. (Those of one set with
+    another's: `sentence_bert.cosines`.)
+    """
     directions = F.normalize(vectors, dim=-1)
     return directions @ directions.mT
 
@@ -233,7 +235,7 @@ def nearest_neighbour_accuracy(
     is the same everywhere therefore gives just what guessing gives.
 
     Args:
-        similarity: larger is nearer, such as `cosines`.
+        similarity: larger is nearer, such as `cosines_among`.
         labels: one for each example.
         may: `may[i, j]`: whether j may be i's neighbour (of the same word, another sentence, the
             other split …). Rows that nobody may be a neighbour of are not asked.

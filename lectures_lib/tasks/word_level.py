@@ -7,7 +7,9 @@ the sum over its pieces, what a word attends *from* is the mean over its own, so
 still sums to 1.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
@@ -18,6 +20,7 @@ from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.recording import record
 from lectures_lib.data import pad
 from lectures_lib.models.bert import Bert
+from lectures_lib.tasks.alignment import read_words
 from lectures_lib.tokenization import WordPiece
 
 # what a recorder calls the weights of BERT's heads
@@ -37,8 +40,8 @@ class Cut(NamedTuple):
 
 
 def cut_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) -> Cut:
-    """The pieces of a sentence that is given as words. A word of which cleaning leaves nothing is
-    read as [UNK].
+    """The pieces of a sentence that is given as words, as `alignment.read_words` reads them, but
+    all of them or none: whoever measures words wants every one.
 
     Raises:
         ValueError: for a string in place of words, no words, or more pieces than max_len; nothing
@@ -46,18 +49,14 @@ def cut_words(tokenizer: WordPiece, words: Sequence[str], max_len: int = 512) ->
     """
     if isinstance(words, str) or not words:
         raise ValueError(f"a list of words is needed, at least one, got {words!r}")
-    ids, places = [tokenizer.token_id("[CLS]")], []
-    for word in words:
-        pieces = tokenizer.encode(word) or [tokenizer.token_id("[UNK]")]
-        places.append(list(range(len(ids), len(ids) + len(pieces))))
-        ids += pieces
-    ids.append(tokenizer.token_id("[SEP]"))
+    ids, _, starts = read_words(tokenizer, words, sys.maxsize)
     if len(ids) > max_len:
         raise ValueError(
             f"{len(words)} words are {len(ids)} pieces with [CLS] and [SEP]; there is room for "
             f"{max_len}"
         )
-    return Cut(ids, places)
+    bounds = pairwise([*starts, len(ids) - 1])
+    return Cut(ids, [list(range(start, end)) for start, end in bounds])
 
 
 @torch.no_grad()

@@ -76,6 +76,24 @@ def test_results_are_saved_whole_and_read_back(tmp_path):
         results.spread([])
 
 
+def test_the_numbers_of_several_runs_are_spread_one_by_one():
+    runs = [{"f1": 0.5, "by_layer": {"0": 1, "1": 2}}, {"f1": 0.75, "by_layer": {"0": 3, "1": 2}}]
+    assert results.spreads(runs) == {
+        "f1": results.spread([0.5, 0.75]),
+        "by_layer": {"0": results.spread([1.0, 3.0]), "1": results.spread([2.0, 2.0])},
+    }
+    assert results.spreads(runs[:1])["f1"]["values"] == [0.5]
+    with pytest.raises(ValueError, match="no runs"):
+        results.spreads([])
+
+
+def test_what_one_run_lacks_is_refused_or_left_out():
+    runs = [{"heads": {"amod": 1.0, "iobj": 0.5}}, {"heads": {"amod": 0.0, "appos": 0.5}}]
+    with pytest.raises(ValueError, match="not all 2 runs have appos, iobj"):
+        results.spreads(runs)
+    assert results.spreads(runs, common=True) == {"heads": {"amod": results.spread([1.0, 0.0])}}
+
+
 def test_a_wrong_quote_is_found(tmp_path):
     folder = tmp_path / "book" / "results"
     folder.mkdir(parents=True)

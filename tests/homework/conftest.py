@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework import sealed
+from lectures_lib.homework import load, sealed
 from lectures_lib.homework.grader.grading import grade_class, grade_one
+from lectures_lib.homework.grader.reports import gradescope
 from lectures_lib.homework.grader.sandbox import bubblewrap, doors
 from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import notebook
@@ -63,6 +64,14 @@ def submissions(tmp_path):
     for name in ("anna", "ben", "carl", "dora"):
         (folder / f"{name}.ipynb").write_bytes(notebook(f"# {name}"))
     return folder
+
+
+@pytest.fixture(scope="module")
+def autograder_zip(tmp_path_factory):
+    """The zip of hw1 for Gradescope, with rules."""
+    folder = tmp_path_factory.mktemp("autograder")
+    (folder / "rules.yaml").write_text("deadline: 2026-12-01\n")
+    return gradescope.autograder_zip(load("hw1"), folder / "hw1.zip", folder / "rules.yaml")
 
 
 @pytest.fixture

@@ -241,7 +241,7 @@ def test_nearest_neighbours_equal_scikit_learns():
     expected = theirs.score(vectors[~train].numpy(), labels[40:])
     may = ~train[:, None] & train[None, :]
     assert features.nearest_neighbour_accuracy(
-        features.cosines(vectors), labels, may
+        features.cosines_among(vectors), labels, may
     ) == pytest.approx(expected)
 
 

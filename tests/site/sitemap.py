@@ -1,9 +1,11 @@
 """What the tests of the site share: where things are, and which pages there are."""
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 import yaml
+from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).parents[2]
 # A promise that what moves by the clock has come to rest. What moves by scrolling never ends.
@@ -32,3 +34,9 @@ def pages() -> list[str]:
 def notebook_pages() -> list[str]:
     """Those among them that are made from a notebook."""
     return [page for page in pages() if (ROOT / page).with_suffix(".ipynb").exists()]
+
+
+@cache
+def article(html: Path, path: str) -> Tag:
+    """What a built page says, between its head and foot; to be read, not to be changed."""
+    return BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")

@@ -7,8 +7,7 @@ import sys
 from collections import Counter
 
 import pytest
-from bs4 import BeautifulSoup
-from sitemap import ROOT, pages
+from sitemap import ROOT, article, pages
 
 sys.path.insert(0, str(ROOT / "book"))
 import claims
@@ -25,10 +24,6 @@ pytestmark = pytest.mark.skipif(
 
 def rows_of(path):
     return [claim for claim in claims.read()["claims"] if claim.topic in TOPICS[path]]
-
-
-def article(html, path):
-    return BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")
 
 
 def test_every_claim_has_a_card_on_one_page(html):

@@ -7,8 +7,7 @@ from collections import Counter
 from functools import cache
 
 import pytest
-from bs4 import BeautifulSoup
-from sitemap import ROOT, pages
+from sitemap import ROOT, article, pages
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import results
@@ -21,11 +20,6 @@ WEIGHT = 120_000  # bytes of such a page, not compressed
 LOOKED_UP = [
     page for page in pages() if page.startswith(("book/results", "book/claims", "book/published"))
 ]
-
-
-@cache
-def article(html, path):
-    return BeautifulSoup((html / path).read_text(encoding="utf-8"), "html.parser").find("article")
 
 
 def shown(cell) -> tuple[str, ...]:

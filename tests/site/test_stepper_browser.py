@@ -3,9 +3,9 @@ scripts.
 """
 
 import os
-import re
 
 import pytest
+from colours import THEMES, colour, contrast
 
 from lectures_lib.show.stepper import Stepper, bars, beside, line, note, part, pieces, table
 
@@ -131,39 +131,7 @@ def test_it_is_named_and_described(open_page):
     assert shown.locator(".st-off:visible").count() == 0, "what is not shown is not read out either"
 
 
-def colour(locator, what: str) -> list[float]:
-    css = locator.evaluate(
-        "(element, what) => getComputedStyle(element).getPropertyValue(what)", what
-    )
-    numbers = [float(n) for n in re.findall(r"[\d.]+", css)]
-    return [255 * n for n in numbers[:3]] if css.startswith("color(") else numbers[:3]
-
-
-def contrast(one: list[float], other: list[float]) -> float:
-    """The contrast of two colours as WCAG defines it."""
-
-    def luminance(rgb):
-        linear = [
-            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-            for c in (value / 255 for value in rgb)
-        ]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
-
-
-@pytest.mark.parametrize(
-    ("scheme", "attribute", "dark"),
-    [
-        ("light", "", False),
-        ("dark", "", True),
-        ("light", "document.documentElement.dataset.theme = 'dark'", True),
-        ("dark", "document.documentElement.dataset.theme = 'light'", False),
-        ("light", "document.body.dataset.jpThemeLight = 'false'", True),
-        ("dark", "document.body.dataset.jpThemeLight = 'true'", False),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "attribute", "dark"), THEMES)
 def test_it_follows_the_theme_of_the_page_and_can_be_read_in_it(open_page, scheme, attribute, dark):
     page = open_page(color_scheme=scheme)
     page.evaluate(attribute)

@@ -7,6 +7,7 @@ import re
 
 import pytest
 import torch
+from colours import THEMES, colour
 
 from lectures_lib.show.viewer import AttentionViewer
 
@@ -69,14 +70,6 @@ def shares(shown) -> list[str]:
 def chosen(shown) -> str:
     """The token that is kept, without its share."""
     return shown.locator(".token[aria-checked=true] .word").inner_text()
-
-
-def colour(locator, what: str = "background-color") -> list[float]:
-    css = locator.evaluate(
-        "(element, what) => getComputedStyle(element).getPropertyValue(what)", what
-    )
-    numbers = [float(n) for n in re.findall(r"[\d.]+", css)]
-    return [255 * n for n in numbers[:3]] if css.startswith("color(") else numbers[:3]
 
 
 def test_a_token_under_the_pointer_shows_whom_it_attends_to(open_page):
@@ -217,17 +210,7 @@ def test_cross_attention_answers_from_both_sides(open_page):
     assert shown.get_by_role("button", pressed=True).first.inner_text() == "is attended to by"
 
 
-@pytest.mark.parametrize(
-    ("scheme", "attribute", "dark"),
-    [
-        ("light", "", False),
-        ("dark", "", True),
-        ("light", "document.documentElement.dataset.theme = 'dark'", True),
-        ("dark", "document.documentElement.dataset.theme = 'light'", False),
-        ("light", "document.body.dataset.jpThemeLight = 'false'", True),
-        ("dark", "document.body.dataset.jpThemeLight = 'true'", False),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "attribute", "dark"), THEMES)
 def test_it_follows_the_theme_of_the_page(open_page, scheme, attribute, dark):
     page = open_page(color_scheme=scheme)
     page.evaluate(attribute)

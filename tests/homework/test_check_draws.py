@@ -1,0 +1,173 @@
+"""What an answer draws at random, and in which dtype: `check` repeats it, and leaves the student's
+own generator and dtype as they were.
+"""
+
+import random
+from dataclasses import replace
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.questions import Case
+from tests.homework.toy import Scale, double, judged, question
+
+
+class Dropping(Scale):
+    """Two of it that begin otherwise drop the same numbers."""
+
+    def forward(self, x):
+        return nn.functional.dropout(super().forward(x), 0.5, self.training)
+
+
+class BeginsOtherwise(Dropping):
+    def __init__(self, n):
+        super().__init__(n)
+        torch.randn(7)
+
+
+def test_what_a_class_draws_to_begin_with_changes_nothing_later():
+    case = Case(
+        (torch.arange(1.0, 20),), init={"n": 19}, state={"weight": torch.ones(19)}, train=True
+    )
+    asked = question("Scale", Scale, [case], (("drops", Dropping),))
+    assert judged(asked, BeginsOtherwise).mistake == "drops"
+
+
+class Drops(nn.Module):
+    """Right: dropout of rate p, then a sum of what is left."""
+
+    def __init__(self, p):
+        super().__init__()
+        self.w, self.p = nn.Parameter(torch.ones(4)), p
+
+    def forward(self, x):
+        return F.dropout(x * self.w, self.p, self.training) + x
+
+
+class DropsByHand(Drops):
+    def forward(self, x):
+        kept = (torch.rand(x.shape) >= self.p) / (1 - self.p) if self.training else 1.0
+        return x + kept * self.w * x
+
+
+class DropsRate(Drops):
+    def __init__(self, p):
+        super().__init__(0.1)
+
+
+class DropsAll(Drops):
+    def forward(self, x):
+        return F.dropout(x * self.w + x, self.p, self.training)
+
+
+class DropsAlways(Drops):
+    def forward(self, x):
+        return F.dropout(x * self.w, self.p) + x
+
+
+class DropsUnscaled(Drops):
+    def forward(self, x):
+        return x * self.w * (torch.rand(x.shape) >= self.p if self.training else 1.0) + x
+
+
+class DropsRows(Drops):
+    def forward(self, x):
+        return x * self.w * F.dropout(torch.ones(2, 1), self.p, self.training) + x
+
+
+class DropsNothing(Drops):
+    def forward(self, x):
+        return x * self.w + x
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        (DropsByHand, True),
+        (DropsRate, False),
+        (DropsAll, False),
+        (DropsAlways, False),
+        (DropsUnscaled, False),
+        (DropsNothing, False),
+    ],
+)
+def test_dropout_is_seen_in_training_mode(answer, right):
+    x = torch.tensor([[1.0, 2, 3, 4], [-1, 2, 0, 5]])
+    asked = {"init": {"p": 0.4}, "state": {"w": torch.tensor([1.0, -2, 3, 4])}}
+    cases = [
+        Case((x,), **asked, train=True, draws=300),
+        Case((x,), **asked),
+        Case((x,), **asked | {"init": {"p": 0.0}}, train=True),
+    ]
+    asked = question("Drops", Drops, cases)
+    assert judged(asked, Drops).right
+    verdict = judged(asked, answer)
+    assert verdict.right == right, verdict
+
+
+def test_numbers_that_are_dropped_together_are_seen():
+    """Their sum spreads more."""
+    x, w = torch.ones(2, 4), torch.ones(4)
+    case = Case((x,), init={"p": 0.4}, state={"w": w}, train=True, draws=300)
+    asked = question("Drops", Drops, [case])
+    assert judged(asked, DropsByHand).right
+    assert "its numbers vary together" in judged(asked, DropsRows).message
+
+
+# the shape checks draw random numbers too
+def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked):
+    noise = question("noise", lambda x: torch.randn(3) + random.random())
+    torch.manual_seed(5)
+    random.seed(5)
+    before = torch.get_rng_state(), random.getstate()
+    assert judged(noise, lambda x: random.random() + torch.randn(3)).right
+    assert torch.equal(before[0], torch.get_rng_state())
+    assert before[1] == random.getstate()
+
+
+@pytest.fixture
+def restored():
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+class Layer(nn.Module):
+    """A layer whose parameters have the default dtype."""
+
+    def __init__(self, n):
+        super().__init__()
+        self.layer = nn.Linear(n, 2)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def test_another_default_dtype_makes_no_right_answer_wrong(restored):
+    state = {"layer.weight": torch.ones(2, 3), "layer.bias": torch.ones(2)}
+    case = Case((torch.ones(4, 3),), init={"n": 3}, state=state)
+    key = AnswerKey(question("layer", Layer, [case]), seed=0)
+    torch.set_default_dtype(torch.float64)  # as a cell of a notebook does
+    assert key.verdict([run(Layer, case) for case in key.cases]).right
+    assert torch.get_default_dtype() is torch.float64
+
+
+def test_inputs_are_drawn_with_the_usual_dtype(restored):
+    torch.set_default_dtype(torch.float64)
+    asked = replace(question("drawn", double), cases=_drawn)
+    assert AnswerKey(asked, seed=0).cases[0].args[0].dtype is torch.float32
+
+
+def _drawn(generator):
+    return [Case((torch.randn(3, generator=generator),))]
+
+
+def test_an_answer_that_sets_the_default_dtype_leaves_it_as_it_was(restored):
+    def sets(x):
+        torch.set_default_dtype(torch.float64)
+        return 2 * x
+
+    assert judged(question("sets", double), sets).right
+    assert torch.get_default_dtype() is torch.float32
