@@ -73,7 +73,7 @@ class AnswerKey:
                 ]
             return self._mistakes
 
-    def verdict(self, outcomes: list[Outcome]) -> Verdict:
+    def verdict(self, outcomes: Sequence[Outcome]) -> Verdict:
         """The judgement of an answer that did this, one outcome a case; it may stop at the first
         that was lost.
         """
@@ -88,7 +88,7 @@ class AnswerKey:
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
-    def first_wrong(self, outcomes: list[Outcome]) -> int | None:
+    def first_wrong(self, outcomes: Sequence[Outcome]) -> int | None:
         """The number of the first input on which an answer that did this is wrong."""
         found = enumerate(self._findings(outcomes))
         return next((i for i, finding in found if finding), None)
@@ -116,7 +116,7 @@ class AnswerKey:
                 )
         return found
 
-    def _unanswered(self, outcomes: list[Outcome]) -> Verdict | None:
+    def _unanswered(self, outcomes: Sequence[Outcome]) -> Verdict | None:
         """The verdict where a call came to nothing, or where no answer is written yet."""
         for outcome, case in zip(outcomes, self.cases, strict=False):
             if outcome.lost and not case.remark:
@@ -140,7 +140,7 @@ class AnswerKey:
             right.raised and right.raised.kind == "NotImplementedError" for right in self.right
         )
 
-    def _findings(self, outcomes: list[Outcome]) -> Iterator[Verdict | None]:
+    def _findings(self, outcomes: Sequence[Outcome]) -> Iterator[Verdict | None]:
         """What is wrong on each input, found when it is asked for: the first mistake will do."""
         for each in zip(outcomes, self.right, self.cases, strict=True):
             yield self._finding(*each)
@@ -169,7 +169,7 @@ class AnswerKey:
             return self._wrong("changed", text, case, "input_changed")
         return self._wrong(found.kind, found.message, case, found.mistake) if found else None
 
-    def _remark(self, outcomes: list[Outcome]) -> str:
+    def _remark(self, outcomes: Sequence[Outcome]) -> str:
         """What to tell the author of a right answer: that no gradient gets through it, and why."""
         for outcome, right, case in zip(outcomes, self.right, self.cases, strict=True):
             if not case.remark or outcome.lost:
@@ -189,7 +189,7 @@ class AnswerKey:
                 return f"{REMARK} {found.message}"
         return ""
 
-    def _named(self, outcomes: list[Outcome], found: Verdict) -> Verdict | None:
+    def _named(self, outcomes: Sequence[Outcome], found: Verdict) -> Verdict | None:
         """The verdict with a mistake's name, where a known one did the same on every input; `found`
         is what is wrong on the first.
         """
