@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ class AnswerKey:
         with _one_at_a_time, usual_dtype():
             self.cases = question.inputs(torch.Generator().manual_seed(seed))
             self.right = [run(question.reference, case) for case in self.cases]
-        self._mistakes: list[tuple[Misconception, list[Outcome]]] | None = None
+        self._mistakes: list[tuple[Misconception, Sequence[Outcome]]] | None = None
 
     @classmethod
     def recorded(
@@ -42,7 +42,7 @@ class AnswerKey:
         question: Question,
         cases: list[Case],
         right: list[Outcome],
-        mistakes: list[tuple[Misconception, list[Outcome]]],
+        mistakes: list[tuple[Misconception, Sequence[Outcome]]],
     ) -> "AnswerKey":
         """A key that was worked out before (see `sealed`): nothing of the question is called.
 
@@ -62,19 +62,18 @@ class AnswerKey:
         return not self.cases
 
     @property
-    def mistakes(self) -> list[tuple[Misconception, list[Outcome]]]:
-        """Each misconception with what its wrong answer does. Computed when the first wrong answer
-        comes in.
+    def mistakes(self) -> list[tuple[Misconception, Sequence[Outcome]]]:
+        """Each misconception with what its wrong answer does, found out input by input when it is
+        asked for: most mistakes differ from an answer on the first input already.
         """
         with _one_at_a_time:
             if self._mistakes is None:
                 self._mistakes = [
-                    (m, [run(m.answer, case) for case in self.cases])
-                    for m in self.question.misconceptions
+                    (m, _Outcomes(m.answer, self.cases)) for m in self.question.misconceptions
                 ]
             return self._mistakes
 
-    def verdict(self, outcomes: list[Outcome]) -> Verdict:
+    def verdict(self, outcomes: Sequence[Outcome]) -> Verdict:
         """The judgement of an answer that did this, one outcome a case; it may stop at the first
         that was lost.
         """
@@ -89,7 +88,7 @@ class AnswerKey:
             return replace(found, message=f"{found.message} {self.question.below}")
         return found
 
-    def first_wrong(self, outcomes: list[Outcome]) -> int | None:
+    def first_wrong(self, outcomes: Sequence[Outcome]) -> int | None:
         """The number of the first input on which an answer that did this is wrong."""
         found = enumerate(self._findings(outcomes))
         return next((i for i, finding in found if finding), None)
@@ -117,7 +116,7 @@ class AnswerKey:
                 )
         return found
 
-    def _unanswered(self, outcomes: list[Outcome]) -> Verdict | None:
+    def _unanswered(self, outcomes: Sequence[Outcome]) -> Verdict | None:
         """The verdict where a call came to nothing, or where no answer is written yet."""
         for outcome, case in zip(outcomes, self.cases, strict=False):
             if outcome.lost and not case.remark:
@@ -141,7 +140,7 @@ class AnswerKey:
             right.raised and right.raised.kind == "NotImplementedError" for right in self.right
         )
 
-    def _findings(self, outcomes: list[Outcome]) -> Iterator[Verdict | None]:
+    def _findings(self, outcomes: Sequence[Outcome]) -> Iterator[Verdict | None]:
         """What is wrong on each input, found when it is asked for: the first mistake will do."""
         for each in zip(outcomes, self.right, self.cases, strict=True):
             yield self._finding(*each)
@@ -170,7 +169,7 @@ class AnswerKey:
             return self._wrong("changed", text, case, "input_changed")
         return self._wrong(found.kind, found.message, case, found.mistake) if found else None
 
-    def _remark(self, outcomes: list[Outcome]) -> str:
+    def _remark(self, outcomes: Sequence[Outcome]) -> str:
         """What to tell the author of a right answer: that no gradient gets through it, and why."""
         for outcome, right, case in zip(outcomes, self.right, self.cases, strict=True):
             if not case.remark or outcome.lost:
@@ -190,7 +189,7 @@ class AnswerKey:
                 return f"{REMARK} {found.message}"
         return ""
 
-    def _named(self, outcomes: list[Outcome], found: Verdict) -> Verdict | None:
+    def _named(self, outcomes: Sequence[Outcome], found: Verdict) -> Verdict | None:
         """The verdict with a mistake's name, where a known one did the same on every input; `found`
         is what is wrong on the first.
         """
@@ -209,11 +208,11 @@ class AnswerKey:
                 )
         return None
 
-    def _alike(self, some: list[Outcome], others: list[Outcome]) -> bool:
-        """Whether two answers did the same on every input."""
+    def _alike(self, some: Sequence[Outcome], others: Sequence[Outcome]) -> bool:
+        """Whether two answers did the same on every input; asked no further than they did."""
         return len(some) == len(others) and all(map(self._same, some, others, self.cases))
 
-    def _evident(self, theirs: list[Outcome], by_exception: bool) -> bool:
+    def _evident(self, theirs: Sequence[Outcome], by_exception: bool) -> bool:
         """Whether a mistake shows in more than the kind of an exception, which other mistakes raise
         too.
 
@@ -249,6 +248,24 @@ class AnswerKey:
             mistake,
             on=case.shows + " (in training mode)" * case.train,
         )
+
+
+class _Outcomes(Sequence[Outcome]):
+    """What an answer does on each input. It is called on one when that is first asked for."""
+
+    def __init__(self, answer: object, cases: list[Case]):
+        self._answer, self._cases = answer, cases
+        self._known: dict[int, Outcome] = {}
+
+    def __len__(self) -> int:
+        return len(self._cases)
+
+    def __getitem__(self, i):
+        case = self._cases[i]  # ends an iteration
+        with _one_at_a_time:
+            if i not in self._known:
+                self._known[i] = run(self._answer, case)
+            return self._known[i]
 
 
 def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:

@@ -992,7 +992,7 @@ STUDENTS = {
     },
     "hw3.train_and_predict": {
         "last_word_repeated": [trained_to_copy],
-        "shifted_twice": [trained_two_ahead],
+        "word_after_the_next": [trained_two_ahead],
         "padding_predicted": [trained_on_padding_read_at_the_end],
         "not_a_number": [trained_until_it_blew_up],
         "row_behind_the_last": [trained_and_read_behind_the_end],

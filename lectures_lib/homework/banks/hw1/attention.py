@@ -161,6 +161,33 @@ def _attention_and_weights(
     return weights @ V, weights
 
 
+def _attention_keys_reshaped(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
+    columns = K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
+    scores = Q @ columns / (temperature * math.sqrt(Q.shape[-1]))
+    return scores.softmax(dim=-1) @ V
+
+
+def _attention_of_exponentials(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
+    scores = Q @ K.transpose(-2, -1) / (temperature * math.sqrt(Q.shape[-1]))
+    return scores.exp() @ V
+
+
+def _attention_of_logarithms(
+    Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0
+) -> Tensor:
+    scores = Q @ K.transpose(-2, -1) / (temperature * math.sqrt(Q.shape[-1]))
+    return scores.log_softmax(dim=-1) @ V
+
+
+def _attention_scaled_twice(Q: Tensor, K: Tensor, V: Tensor, *, temperature: float = 1.0) -> Tensor:
+    attended = scaled_dot_product_attention(Q, K, V, temperature=temperature)
+    return attended / (temperature * math.sqrt(Q.shape[-1]))
+
+
 ATTENTION = Question(
     name="hw1.scaled_dot_product_attention",
     title="Scaled dot-product attention",
@@ -276,6 +303,30 @@ ATTENTION = Question(
             "(batch, m, k) and takes no other number of dimensions. `@` and torch.matmul multiply "
             "the last two, however many stand before them.",
             _attention_by_bmm,
+        ),
+        Misconception(
+            "keys_reshaped",
+            "You reshape the keys to (…, d_k, n_key), which only moves the brackets: a column then "
+            "holds numbers of several keys. Kᵀ has each key as a column: transpose(-2, -1).",
+            _attention_keys_reshaped,
+        ),
+        Misconception(
+            "not_divided_by_the_sum",
+            "Your weights are the exponentials of the scores, and do not sum to 1. The softmax "
+            "divides them by their sum over the keys.",
+            _attention_of_exponentials,
+        ),
+        Misconception(
+            "log_softmax_for_softmax",
+            "Your weights are the logarithms of the right ones (log_softmax). Values are averaged "
+            "with weights that are positive and sum to 1: softmax.",
+            _attention_of_logarithms,
+        ),
+        Misconception(
+            "scaled_twice",
+            "You divide by √d_k before the softmax and once more after it. The weights sum to 1 "
+            "as they come out of the softmax: leave them so.",
+            _attention_scaled_twice,
         ),
         Misconception(
             "weights_returned_too",

@@ -85,6 +85,14 @@ def _causal_free_behind_a_past(n: int, n_past: int = 0) -> Tensor:
     return torch.ones(n, n_past + n, dtype=torch.bool) if n_past else causal_mask(n)
 
 
+def _causal_wrong_way(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=-n_past)
+
+
+def _causal_all(n: int, n_past: int = 0) -> Tensor:
+    return torch.ones(n, n_past + n, dtype=torch.bool)
+
+
 CAUSAL = Question(
     name="hw1.causal_mask",
     title="Not looking ahead",
@@ -181,6 +189,18 @@ CAUSAL = Question(
             "You return the right truth values as lists of lists. Wanted is a tensor: "
             "torch.tensor(…) makes one of them.",
             _causal_nested_lists,
+        ),
+        Misconception(
+            "diagonal_moved_the_wrong_way",
+            "Behind a past, your diagonal moves to the lower left: diagonal=-n_past. Every earlier "
+            "token is one more key to see, further to the right: diagonal=n_past.",
+            _causal_wrong_way,
+        ),
+        Misconception(
+            "nothing_hidden",
+            "Your mask hides nothing. A new token may not see those that come after it: the keys "
+            "behind number n_past + i.",
+            _causal_all,
         ),
         Misconception(
             "nothing_hidden_behind_a_past",

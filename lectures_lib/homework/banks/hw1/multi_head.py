@@ -351,6 +351,46 @@ class _MergedInterleaved(MultiHeadAttention):
         return x.permute(0, 2, 3, 1).flatten(start_dim=2)
 
 
+class _ScaledByWholeDModelPerHead(MultiHeadAttention):
+    def divisor(self):
+        return math.sqrt(self.d_model // self.n_heads)
+
+
+class _InterleavedOnTheWayIn(MultiHeadAttention):
+    """Head 0 takes every n_heads-th number; the heads are put side by side as they should."""
+
+    def split(self, x):
+        return x.unflatten(-1, (self.d_head, self.n_heads)).movedim(-1, 1)
+
+
+class _QueriesForValues(MultiHeadAttention):
+    def project(self, x):
+        return self.W_Q(x), self.W_K(x), self.W_Q(x)
+
+
+class _SoftmaxOverHeadsNaN(MultiHeadAttention):
+    def normalise(self, scores):
+        return scores.softmax(dim=1)
+
+
+class _WeightsTransposed(MultiHeadAttention):
+    def normalise(self, scores):
+        return scores.softmax(dim=-1).transpose(-2, -1)
+
+
+_PER_HEAD = (
+    "You divide the scores by √(d_model / n_heads). That is the width of a head where the heads "
+    "share out d_model numbers; here it is given, and may be another: divide by √d_head."
+)
+_EVERY_NTH = (
+    "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns the "
+    "first d_head of them: cut the last dimension as (n_heads, d_head), in this order."
+)
+_OVER_HEADS = (
+    "Your softmax runs over dim=1, the heads: they compete for each pair of words. Heads work "
+    "independently; let the keys compete, dim=-1."
+)
+
 HEADS = Question(
     name="hw1.MultiHeadAttention",
     title="Multi-head attention",
@@ -376,11 +416,10 @@ HEADS = Question(
         ),
         Misconception(
             "scaled_by_d_model_per_head",
-            "You divide the scores by √(d_model / n_heads). That is the width of a head where the "
-            "heads share out d_model numbers; here it is given, and may be another: divide by "
-            "√d_head.",
+            _PER_HEAD,
             _ScaledByDModelPerHead,
         ),
+        Misconception("scaled_by_d_model_per_head", _PER_HEAD, _ScaledByWholeDModelPerHead),
         Misconception(
             "unscaled",
             "Your scores are not divided by √d_head, so each head's softmax is too sharp. Divide "
@@ -432,11 +471,10 @@ HEADS = Question(
         ),
         Misconception(
             "interleaved",
-            "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It "
-            "owns the first d_head of them: cut the last dimension as (n_heads, d_head), in this "
-            "order.",
+            _EVERY_NTH,
             _Interleaved,
         ),
+        Misconception("interleaved", _EVERY_NTH, _InterleavedOnTheWayIn),
         Misconception(
             "one_wide_head",
             _WIDE,
@@ -509,9 +547,21 @@ HEADS = Question(
         Misconception("softmax_over_queries", _OVER_QUERIES, _SoftmaxOverQueries),
         Misconception(
             "softmax_over_heads",
-            "Your softmax runs over dim=1, the heads: they compete for each pair of words. Heads "
-            "work independently; let the keys compete, dim=-1.",
+            _OVER_HEADS,
             _SoftmaxOverHeads,
+        ),
+        Misconception("softmax_over_heads", _OVER_HEADS, _SoftmaxOverHeadsNaN),
+        Misconception(
+            "queries_used_as_values",
+            "You average the queries: W_V is never used. What a word asks (W_Q x) and what it "
+            "passes on (W_V x) are separate projections.",
+            _QueriesForValues,
+        ),
+        Misconception(
+            "weights_transposed",
+            "You transpose the weights before they meet the values. A row of weights belongs to a "
+            "query and sums to 1 over the keys: weights @ V as it is.",
+            _WeightsTransposed,
         ),
         Misconception(
             "layers_with_biases",

@@ -108,6 +108,12 @@ def _order_not_compared(X: Tensor, permutation: Tensor, positions: Tensor | None
     return _attend(X[permutation] + positions)[permutation.argsort()]
 
 
+def _order_difference_sent_home(
+    X: Tensor, permutation: Tensor, positions: Tensor | None = None
+) -> Tensor:
+    return _order(X, permutation, positions, undo="not")[permutation.argsort()]
+
+
 ORDER = Question(
     name="hw1.order_effect",
     title="What order changes",
@@ -185,6 +191,13 @@ ORDER = Question(
         Misconception("compared_with_the_input", _INPUT, _order_against_the_input),
         Misconception(
             "compared_with_the_input", _INPUT, partial(_order_against_the_input, placed=True)
+        ),
+        Misconception(
+            "difference_sent_home",
+            "You subtract seat by seat and send the differences home: by then, different words "
+            "have been compared. First bring the shuffled *outputs* back, "
+            "[permutation.argsort()]; then subtract.",
+            _order_difference_sent_home,
         ),
         Misconception(
             "not_compared",

@@ -57,6 +57,18 @@ def _padding_left_shorter(lengths: Tensor, n: int, side: str = "right") -> Tenso
     return padding_mask(lengths - int(side == "left"), n, side)
 
 
+def _padding_right_longer(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths + int(side == "right"), n, side)
+
+
+def _padding_left_longer(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths + int(side == "left"), n, side)
+
+
+def _padding_from_1(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    return padding_mask(lengths - 1 if side == "right" else lengths + 1, n, side)
+
+
 def _padding_side_ignored(lengths: Tensor, n: int, side: str = "right") -> Tensor:
     return padding_mask(lengths, n)
 
@@ -129,6 +141,11 @@ def _padding_cut_at_minus_zero(lengths: Tensor, n: int, side: str = "right") -> 
     return padding_mask(lengths.where(lengths < n, 0) if side == "right" else lengths, n, side)
 
 
+_ONE_TOO_MANY = (
+    "Your mask lets one padding token through. A sequence of length 3 has the words 0, 1, 2: "
+    "compare with <, not with <=."
+)
+
 PADDING = Question(
     name="hw1.padding_mask",
     title="Not looking at padding",
@@ -147,9 +164,21 @@ PADDING = Question(
         ),
         Misconception(
             "one_too_many",
-            "Your mask lets one padding token through. A sequence of length 3 has the words 0, 1, "
-            "2: compare with <, not with <=.",
+            _ONE_TOO_MANY,
             _padding_longer,
+        ),
+        Misconception("one_too_many", _ONE_TOO_MANY, _padding_right_longer),
+        Misconception(
+            "one_too_many_on_the_left",
+            "With padding on the left, your mask lets one padding token through. The first n - "
+            "length places are padding, numbers 0 … n - length - 1: the words start at n - length.",
+            _padding_left_longer,
+        ),
+        Misconception(
+            "places_counted_from_1",
+            "You number the places from 1: with padding on the right the last word is hidden, on "
+            "the left a padding token shows. The first place has the number 0: torch.arange(n).",
+            _padding_from_1,
         ),
         Misconception(
             "one_too_few",

@@ -199,6 +199,20 @@ def _positions_filled_up_to_n(
     return table
 
 
+def _positions_odd_width_rounded_down(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    """2i is divided by 2 · (d_model // 2), which is 0 for a width of 1."""
+    even = torch.arange(0, d_model, 2, dtype=torch.float64) / (d_model - d_model % 2)
+    angles = torch.arange(start, start + n, dtype=torch.float64)[:, None] / base**even
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :d_model].float()
+
+
+_MADE_EVEN = (
+    "Right for an even d_model. An odd one you make even, by 1 more or less, and that changes the "
+    "exponent: it is 2i / d_model with the d_model that was given. Cut the last cosine off without "
+    "changing what you divide by."
+)
 _MULTIPLIED = (
     "You multiply the position by 10000^(2i / d_model); divide by it. Later pairs turn ever more "
     "slowly, like the hour hand after the minute hand."
@@ -305,11 +319,10 @@ POSITIONS = Question(
         Misconception("stops_at_n", _UP_TO_N, _positions_range_up_to_n),
         Misconception(
             "odd_width_made_even",
-            "Right for an even d_model. An odd one you make even by adding 1, and that changes the "
-            "exponent: it is 2i / d_model with the d_model that was given. Cut the last cosine off "
-            "without changing what you divide by.",
+            _MADE_EVEN,
             _positions_even_width,
         ),
+        Misconception("odd_width_made_even", _MADE_EVEN, _positions_odd_width_rounded_down),
         Misconception(
             "multiplied_by_power",
             _MULTIPLIED,

@@ -139,11 +139,16 @@ def _mask_after_softmax(scores: Tensor, mask: Tensor, renormalise: str = "not") 
     return weights / (total.clamp(min=1e-12) if renormalise == "rows, guarded" else total)
 
 
+_WHERE = "where the sum is positive"
+
+
 def _plain_exponentials(
-    scores: Tensor, mask: Tensor, product: bool = True, guarded: bool = False
+    scores: Tensor, mask: Tensor, product: bool = True, guarded: bool | str = False
 ) -> Tensor:
     powers = scores.exp() * mask if product else scores.exp().masked_fill(~mask, 0.0)
     total = powers.sum(dim=-1, keepdim=True)
+    if guarded == _WHERE:
+        return torch.where(total > 0, powers / total, 0.0)
     return powers / (total.clamp(min=1e-12) if guarded else total)
 
 
@@ -160,6 +165,10 @@ def _one_maximum_for_all(
 def _clamped(scores: Tensor, mask: Tensor, least: float = 1e-37) -> Tensor:
     powers = scores.clamp(-80, 80).exp() * mask
     return powers / powers.sum(dim=-1, keepdim=True).clamp(min=least)
+
+
+def _partly_hidden_to_zero(scores: Tensor, mask: Tensor) -> Tensor:
+    return torch.where(mask.all(dim=-1, keepdim=True), masked_softmax(scores, mask), 0.0)
 
 
 _INVERTED = (
@@ -284,6 +293,15 @@ SOFTMAX = Question(
             "exponentials_overflow",
             _OVERFLOW,
             partial(_plain_exponentials, product=False, guarded=True),
+        ),
+        Misconception(
+            "exponentials_overflow", _OVERFLOW, partial(_plain_exponentials, guarded=_WHERE)
+        ),
+        Misconception(
+            "partly_hidden_rows_zeroed",
+            "A query with any hidden key gets zeros: mask.all asks whether *all* keys are allowed. "
+            "Zeros are for a query with no allowed key: ~mask.any(dim=-1, keepdim=True).",
+            _partly_hidden_to_zero,
         ),
         Misconception(
             "nan_without_allowed_keys",

@@ -182,9 +182,24 @@ def _additive_mean(query, states, W_q, W_k, v, lengths):
     return context / states.shape[1], weights
 
 
-def _additive_scores_returned(query, states, W_q, W_k, v, lengths):
-    context, _ = additive_attention(query, states, W_q, W_k, v, lengths)
-    return context, torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v
+def _additive_scores_returned(query, states, W_q, W_k, v, lengths, hidden=False):
+    context, weights = additive_attention(query, states, W_q, W_k, v, lengths)
+    scores = torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v
+    return context, scores.masked_fill(weights == 0, -math.inf) if hidden else scores
+
+
+def _additive_left(query, states, W_q, W_k, v, lengths):
+    n = states.shape[1]
+    scores = torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v
+    words = torch.arange(n) >= n - lengths[:, None]
+    weights = scores.masked_fill(~words, -math.inf).softmax(dim=-1)
+    return (weights[:, None] @ states)[:, 0], weights
+
+
+_SCORES = (
+    "Your contexts are right, but beside them you return the scores. The weights are asked for, "
+    "which the softmax makes of them."
+)
 
 
 ADDITIVE = Question(
@@ -334,9 +349,15 @@ ADDITIVE = Question(
         ),
         Misconception(
             "scores_returned",
-            "Your contexts are right, but beside them you return the scores. The weights are asked "
-            "for, which the softmax makes of them.",
+            _SCORES,
             _additive_scores_returned,
+        ),
+        Misconception("scores_returned", _SCORES, partial(_additive_scores_returned, hidden=True)),
+        Misconception(
+            "padding_taken_for_left",
+            "You hide the *first* places of the shorter sentences. Here the words of sentence b "
+            "stand at its first lengths[b] places, and padding comes behind them.",
+            _additive_left,
         ),
     ),
 )

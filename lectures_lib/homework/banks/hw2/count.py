@@ -218,6 +218,26 @@ _FF_BIASES = (
 )
 
 
+def _count_more(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, more="", *, positions=0):
+    """The right number, and what one slip adds to it."""
+    right = count_parameters(
+        vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions
+    )
+    feed_forward = 2 * d_model * d_ff + d_ff + d_model
+    decoder_block = 8 * (d_model + 1) * d_model + feed_forward + 6 * d_model
+    return (
+        right
+        + {
+            "one bias": -9 * d_model * n_layers,
+            "one head": -12 * d_model * (d_model - d_model // n_heads) * n_layers,
+            "no feed-forward in the decoder": -feed_forward * n_layers,
+            "one decoder block": -decoder_block * (n_layers - 1),
+            "output bias": d_model - vocab_size,
+            "three biases": 0 if tied else 2 * vocab_size,
+        }[more]
+    )
+
+
 COUNT = Question(
     name="hw2.count_parameters",
     title="How many parameters?",
@@ -270,6 +290,41 @@ COUNT = Question(
             "The feed-forward layer has two matrices, from d_model to d_ff and back; you count "
             "one.",
             partial(_count, ff_matrices=1),
+        ),
+        Misconception(
+            "one_bias_for_attention",
+            "You count one bias for an attention. Each of its four projections has one, of d_model "
+            "numbers.",
+            partial(_count_more, more="one bias"),
+        ),
+        Misconception(
+            "one_head_only",
+            "Your projections lead to d_model / n_heads numbers: that is one head. All heads "
+            "together have d_model, so each of the four matrices has d_model · d_model numbers.",
+            partial(_count_more, more="one head"),
+        ),
+        Misconception(
+            "decoder_without_feed_forward",
+            "Your decoder block has no feed-forward layer. It has two attentions, a feed-forward "
+            "layer and three norms.",
+            partial(_count_more, more="no feed-forward in the decoder"),
+        ),
+        Misconception(
+            "one_decoder_block",
+            "You count a single decoder block. There are as many as encoder blocks: n_layers.",
+            partial(_count_more, more="one decoder block"),
+        ),
+        Misconception(
+            "output_bias_of_the_wrong_width",
+            "Your output bias has d_model numbers. The layer makes a score for each token of the "
+            "vocabulary, and has as many biases.",
+            partial(_count_more, more="output bias"),
+        ),
+        Misconception(
+            "a_bias_for_each_matrix",
+            "With tied=False you count a bias for each of the three matrices. Embeddings have "
+            "none: only the output layer has one.",
+            partial(_count_more, more="three biases"),
         ),
         Misconception("norms_forgotten", _NORMS, partial(_count, norm_vectors=0)),
         Misconception(

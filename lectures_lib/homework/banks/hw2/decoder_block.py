@@ -347,6 +347,61 @@ class _NoResidualAroundFeedForward(DecoderBlock):
         return self.norm_3(self.feed_forward(x))
 
 
+class _NoResidualAroundWriting(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_1(self.write(x, source_mask))
+        x = self.norm_2(x + self.read(x, memory, source_mask))
+        return self.norm_3(x + self.feed_forward(x))
+
+
+class _OneNorm(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_1(x + self.write(x, source_mask))
+        x = self.norm_1(x + self.read(x, memory, source_mask))
+        return self.norm_1(x + self.feed_forward(x))
+
+
+class _Gelu(DecoderBlock):
+    def feed_forward(self, x):
+        return self.W_2(F.gelu(self.W_1(x)))
+
+
+class _ReluLast(DecoderBlock):
+    def feed_forward(self, x):
+        return F.relu(self.W_2(self.W_1(x)))
+
+
+class _ReluTwice(DecoderBlock):
+    def feed_forward(self, x):
+        return F.relu(self.W_2(F.relu(self.W_1(x))))
+
+
+class _WrittenAddedAgain(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_1(x + self.write(x, source_mask))
+        read = self.norm_2(x + self.read(x, memory, source_mask))
+        return self.norm_3(x + self.feed_forward(read))
+
+
+class _NoFeedForward(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_1(x + self.write(x, source_mask))
+        return self.norm_2(x + self.read(x, memory, source_mask))
+
+
+class _LastNormOnly(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = x + self.write(x, source_mask)
+        x = x + self.read(x, memory, source_mask)
+        return self.norm_3(x + self.feed_forward(x))
+
+
+_RELU_PLACE = (
+    "A ReLU comes after W_2. There is one only, between the two matrices; at the end, it would "
+    "only ever let the layer add positive numbers."
+)
+
+
 DECODER = Question(
     name="hw2.DecoderBlock",
     title="The decoder block",
@@ -427,6 +482,45 @@ DECODER = Question(
             "There is no way around your cross-attention: what the decoder has written is replaced "
             "by what the source says. All three sublayers *add* to x.",
             _NoResidualAroundReading,
+        ),
+        Misconception(
+            "no_residual_around_self_attention",
+            "There is no residual around the self-attention: its output takes the place of x. "
+            "norm_1 gets the sum of the two.",
+            _NoResidualAroundWriting,
+        ),
+        Misconception(
+            "one_norm_for_all",
+            "You use norm_1 at all three places; norm_2 and norm_3 are never used. Each has its "
+            "own gain and shift.",
+            _OneNorm,
+        ),
+        Misconception(
+            "gelu_for_relu",
+            "Your feed-forward layer uses GELU, as BERT and GPT do. The paper's, and this "
+            "question's, uses ReLU.",
+            _Gelu,
+        ),
+        Misconception("relu_after_w_2", _RELU_PLACE, _ReluLast),
+        Misconception("relu_after_w_2", _RELU_PLACE, _ReluTwice),
+        Misconception(
+            "source_skipped_by_the_last_residual",
+            "Your last residual adds what came out of the self-attention, past the reading. It "
+            "adds what entered the feed-forward layer: y = norm_2(…), then norm_3(y + feed-forward "
+            "of y).",
+            _WrittenAddedAgain,
+        ),
+        Misconception(
+            "feed_forward_forgotten",
+            "The third step is missing: the feed-forward layer, W_2 max(0, W_1 x + b_1) + b_2, "
+            "with its residual and norm_3.",
+            _NoFeedForward,
+        ),
+        Misconception(
+            "norm_3_only",
+            "Your block has one norm, the last. In post-norm a norm follows each of the three "
+            "sums.",
+            _LastNormOnly,
         ),
         Misconception(
             "no_residuals",

@@ -241,6 +241,16 @@ class _OneTooMany(DecoderStep):
         return super().look(query, states, lengths + 1)
 
 
+class _ReluForTanh(DecoderStep):
+    def combine(self, context, new):
+        return torch.relu(self.W_c(torch.cat([context, new], dim=-1)))
+
+
+class _ContextScored(DecoderStep):
+    def combine(self, context, new):
+        return context
+
+
 STEP = Question(
     name="hw2.DecoderStep",
     title="A word at a time",
@@ -329,6 +339,18 @@ STEP = Question(
             "tanh_before_w_c",
             "Your tanh is taken before W_c instead of after it: the formula is tanh(W_c [c; h]).",
             _TanhBeforeWc,
+        ),
+        Misconception(
+            "relu_for_tanh",
+            "You mix with ReLU, as the Transformer's feed-forward layer does. Luong's decoder uses "
+            "tanh: f = tanh(W_c [c; h']).",
+            _ReluForTanh,
+        ),
+        Misconception(
+            "context_scored_alone",
+            "You give the context itself to the output layer. What the decoder knows, its new "
+            "state, has to be mixed in before: f = tanh(W_c [c; h']).",
+            _ContextScored,
         ),
         Misconception(
             "context_never_used",

@@ -273,8 +273,8 @@ _RELU = (
     "more than one: W_2 max(0, W_1 x + b_1) + b_2."
 )
 _RELU_PLACE = (
-    "Your ReLU comes after W_2. It belongs between the two matrices; at the end, it would only "
-    "ever let the layer add positive numbers."
+    "A ReLU comes after W_2. There is one only, between the two matrices; at the end, it would "
+    "only ever let the layer add positive numbers."
 )
 
 _ROAD = (
@@ -298,6 +298,58 @@ class _NoSecondResidualInPostNorm(_NoSecondResidual):
     def around(self, x, sublayer, norm):
         block = EncoderBlock if self.pre_norm else _NoSecondResidual
         return block.around(self, x, sublayer, norm)
+
+
+class _MaskForgottenInPostNorm(EncoderBlock):
+    def attend(self, x, mask):
+        return self.self_attention(x, mask=mask if self.pre_norm else None)
+
+
+class _NoFirstResidual(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        block = _NoResidual if norm is self.norm_1 else EncoderBlock
+        return block.around(self, x, sublayer, norm)
+
+
+class _SecondRoadFromTheInputInPostNorm(_SecondRoadFromTheInput):
+    def forward(self, x, mask=None):
+        block = EncoderBlock if self.pre_norm else _SecondRoadFromTheInput
+        return block.forward(self, x, mask)
+
+
+class _FeedForwardOfTheInputInPostNorm(EncoderBlock):
+    def forward(self, x, mask=None):
+        if self.pre_norm:
+            return super().forward(x, mask)
+        return self.norm_2(self.norm_1(x + self.attend(x, mask)) + self.feed_forward(x))
+
+
+class _NoSecondNormInPreNorm(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        if self.pre_norm and norm is self.norm_2:
+            return x + sublayer(x)
+        return super().around(x, sublayer, norm)
+
+
+class _NoSecondNormInPostNorm(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        if not self.pre_norm and norm is self.norm_2:
+            return x + sublayer(x)
+        return super().around(x, sublayer, norm)
+
+
+class _SecondNormAtTheEndToo(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        after = super().around(x, sublayer, norm)
+        return norm(after) if self.pre_norm and norm is self.norm_2 else after
+
+
+class _OnlyQueriesNormalised(EncoderBlock):
+    def forward(self, x, mask=None):
+        if not self.pre_norm:
+            return super().forward(x, mask)
+        x = x + self.self_attention(self.norm_1(x), x, mask)
+        return self.around(x, self.feed_forward, self.norm_2)
 
 
 ENCODER = Question(
@@ -342,6 +394,54 @@ ENCODER = Question(
             "Right with post-norm, but with pre_norm=True your attention gets no mask. Both orders "
             "hand it on: self.self_attention(self.norm_1(x), mask=mask).",
             _MaskForgottenInPreNorm,
+        ),
+        Misconception(
+            "mask_forgotten_in_post_norm",
+            "Right with pre-norm; with post-norm your attention does not get the mask. Pass it on "
+            "in both orders.",
+            _MaskForgottenInPostNorm,
+        ),
+        Misconception(
+            "no_residual_around_attention",
+            "There is no residual around the attention: its output takes the place of x. Add it "
+            "to x.",
+            _NoFirstResidual,
+        ),
+        Misconception(
+            "input_added_again_in_post_norm",
+            "With post-norm, your second residual adds the block's input. It adds what came out "
+            "of the first half: y = norm_1(x + attention), then norm_2(y + feed-forward of y).",
+            _SecondRoadFromTheInputInPostNorm,
+        ),
+        Misconception(
+            "input_enters_the_feed_forward_layer",
+            "With post-norm, your feed-forward layer gets the block's input. It gets what came out "
+            "of the first half: y = norm_1(x + attention), then norm_2(y + feed-forward of y).",
+            _FeedForwardOfTheInputInPostNorm,
+        ),
+        Misconception(
+            "norm_2_forgotten_in_pre_norm",
+            "Right with post-norm; with pre-norm your feed-forward layer gets x as it is. It gets "
+            "norm_2(x).",
+            _NoSecondNormInPreNorm,
+        ),
+        Misconception(
+            "norm_2_forgotten_in_post_norm",
+            "Right with pre-norm; with post-norm the second sum goes through no norm. What is "
+            "returned is norm_2(x + feed-forward of x).",
+            _NoSecondNormInPostNorm,
+        ),
+        Misconception(
+            "norm_2_at_the_end_too",
+            "With pre-norm, you put the second sum through norm_2 once more. The norm stands "
+            "before the sublayer only; the road, x, is not normalised.",
+            _SecondNormAtTheEndToo,
+        ),
+        Misconception(
+            "only_queries_normalised",
+            "With pre-norm, your queries come from norm_1(x), but keys and values from x as it is. "
+            "All three come from the normalised vectors: self_attention(norm_1(x), mask=mask).",
+            _OnlyQueriesNormalised,
         ),
         Misconception(
             "norm_on_both_sides",

@@ -193,6 +193,48 @@ def _forcing_one_too_long(sentences, begin, end, pad):
     return [[*row, pad] for row in read], [[*row, pad] for row in predict]
 
 
+def _forcing_filled_with_end(sentences, begin, end, pad, tables="both"):
+    read, predict = teacher_forcing(sentences, begin, end, end)
+    right = teacher_forcing(sentences, begin, end, pad)
+    return (
+        right[0] if tables == "predict" else read,
+        right[1] if tables == "read" else predict,
+    )
+
+
+def _forcing_last_word_not_read(sentences, begin, end, pad, full=True):
+    read, predict = teacher_forcing(sentences, begin, end, pad)
+    width = len(read[0])
+    rows = [[begin, *words[:-1]] for words in sentences]
+    rows = [
+        row + [pad] * (width - (len(row) if full else 1 + len(words)))
+        for row, words in zip(rows, sentences, strict=True)
+    ]
+    return rows, predict
+
+
+def _forcing_end_not_predicted(sentences, begin, end, pad):
+    read, _ = teacher_forcing(sentences, begin, end, pad)
+    return read, [words + [pad] * (len(read[0]) - len(words)) for words in sentences]
+
+
+def _forcing_one_list_for_all(sentences, begin, end, pad):
+    """[[pad] * width] * n holds one list n times: each row is written over the one before."""
+    tables = teacher_forcing(sentences, begin, end, pad)
+    for table in tables:
+        whole = [pad] * len(table[0])
+        for words in table:
+            length = next((i for i, word in enumerate(words) if word == pad), len(words))
+            whole[:length] = words[:length]
+        table[:] = [whole] * len(table)
+    return tables
+
+
+_FILLED = (
+    "You fill up the shorter rows with the end token. It stands once, behind the last word that is "
+    "predicted; everything behind it is pad."
+)
+
 FORCING = Question(
     name="hw2.teacher_forcing",
     title="One to the right",
@@ -289,6 +331,28 @@ FORCING = Question(
             "in the order of the alphabet. The length that is asked for is max(map(len, "
             "sentences)), and one more.",
             _forcing_last_of_the_alphabet,
+        ),
+        *(
+            Misconception(
+                "filled_with_end", _FILLED, partial(_forcing_filled_with_end, tables=tables)
+            )
+            for tables in ("both", "read", "predict")
+        ),
+        *(
+            Misconception(
+                "last_word_not_read",
+                "Your decoder never reads the last word of a sentence. It is read, and the end is "
+                "predicted from it: begin and *all* words.",
+                partial(_forcing_last_word_not_read, full=full),
+            )
+            for full in (True, False)
+        ),
+        Misconception("end_forgotten", _NO_END, _forcing_end_not_predicted),
+        Misconception(
+            "one_list_for_all_rows",
+            "All your rows are one and the same list: [[pad] * n] * m holds it m times, and what "
+            "is written into one row stands in all. Make a new list for each row.",
+            _forcing_one_list_for_all,
         ),
         Misconception(
             "tokens_of_the_example",

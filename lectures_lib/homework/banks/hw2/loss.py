@@ -133,6 +133,10 @@ def _loss_perplexity(logits, target, pad):
     return sequence_loss(logits, target, pad).exp()
 
 
+def _loss_of_scores(logits, target, pad):
+    return _mean(-logits.gather(-1, target[..., None])[..., 0], target != pad)
+
+
 LOSS = Question(
     name="hw2.sequence_loss",
     title="What counts in the loss",
@@ -254,6 +258,12 @@ LOSS = Question(
             "Your loss is the mean of -p, without a logarithm. F.nll_loss takes no logarithm "
             "either: it wants log_softmax, not softmax. F.cross_entropy does both.",
             _loss_minus_probability,
+        ),
+        Misconception(
+            "minus_the_score",
+            "Your loss is the mean of minus the right tokens' scores. F.nll_loss wants the "
+            "logarithms of probabilities: log_softmax first. F.cross_entropy does both.",
+            _loss_of_scores,
         ),
         Misconception(
             "perplexity",

@@ -82,6 +82,8 @@ def _norm(
         dim = tuple(range(1, x.dim()))
     elif dim == "all but the last":
         dim = tuple(range(x.dim() - 1))
+    elif dim == "the last two":
+        dim = (-2, -1)
     elif dim == "all":
         dim = tuple(range(x.dim()))
     mean = x.mean(dim=dim, keepdim=True)
@@ -95,6 +97,7 @@ def _norm(
         "outside": lambda: variance**power + eps,
         "fixed": lambda: (variance + 1e-5) ** power,
         "none": lambda: variance**power,
+        "floor": lambda: variance.clamp(min=eps) ** power,
     }[epsilon]()
     y = (x - mean if centred else x) / root
     if shift_first:
@@ -123,6 +126,15 @@ def _norm_not_moved(x, gamma, beta, eps=1e-5):
 def _norm_of_the_sum(x, gamma, beta, eps=1e-5):
     deviations = x - x.mean(dim=-1, keepdim=True)
     return gamma * deviations / ((deviations**2).sum(dim=-1, keepdim=True) + eps).sqrt() + beta
+
+
+def _norm_exchanged(x, gamma, beta, eps=1e-5):
+    return layer_norm(x, beta, gamma, eps)
+
+
+def _norm_of_absolute_deviations(x, gamma, beta, eps=1e-5):
+    deviations = x - x.mean(dim=-1, keepdim=True)
+    return gamma * deviations / (deviations.abs().mean(dim=-1, keepdim=True) + eps).sqrt() + beta
 
 
 NORM = Question(
@@ -199,6 +211,29 @@ NORM = Question(
             "d_model), but the words of a batch (batch, n, d_model). The features are always the "
             "last dimension: dim=-1.",
             partial(_norm, dim=1),
+        ),
+        Misconception(
+            "over_the_last_two",
+            "You take one mean over dimensions -2 and -1, all words of a sentence and their "
+            "features. Each word is normalised by itself: dim=-1 only.",
+            partial(_norm, dim="the last two"),
+        ),
+        Misconception(
+            "gain_and_shift_exchanged",
+            "gamma and beta have changed places: gamma multiplies, beta is added.",
+            _norm_exchanged,
+        ),
+        Misconception(
+            "eps_as_a_floor",
+            "You take eps only where the variance is smaller than eps. It is always added: "
+            "√(σ² + ε).",
+            partial(_norm, epsilon="floor"),
+        ),
+        Misconception(
+            "absolute_deviations",
+            "You take the mean of the deviations' absolute values. The variance is the mean of "
+            "their *squares*.",
+            _norm_of_absolute_deviations,
         ),
         Misconception(
             "no_gain",

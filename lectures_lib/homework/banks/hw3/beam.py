@@ -140,7 +140,7 @@ def _search(
     finished: list[Hypothesis] = []
     for n in range(1, max_len + 1):
         grown = [
-            ([*tokens, token], score * more if scores == "product of probs" else score + more)
+            ([*tokens, token], _grown(score, more, scores))
             for tokens, score in live
             for token, more in enumerate(table[tokens[-1] if tokens else start])
         ]
@@ -167,6 +167,10 @@ def _search(
         live = [
             h for h in (grown[:width] if places == "shrinking" else grown) if h[0][ends_at] != end
         ][: width + more_live]
+        if places == "shrinking for good":
+            live = live[: max(width - len(finished), 0)]
+        if places == "ended too":
+            live = grown[:width]
         if penalty == "at every step":
             live = [(tokens, score / ((5 + n) / 6) ** alpha) for tokens, score in live]
         if stops == "when an end leads" and grown[0][0][-1] == end:
@@ -196,14 +200,22 @@ def _search(
         divisor |= {
             "without alpha": (5 + n) / 6,
             "power of 6 alone": (5 + n) / 6**alpha,
+            "power of the sum alone": (5 + n) ** alpha / 6,
+            "what has ended": ((5 + n) / 6) ** alpha if tokens[-1:] == [end] else 1.0,
             "n alone divided": (5 + n / 6) ** alpha,
             "the start": ((6 + n) / 6) ** alpha,
             "one less": ((4 + n) / 6) ** alpha,
         }
         divisor["times alpha"] = alpha * (5 + n) / 6 if alpha else 1.0
-        divisor["at every step"] = divisor["all tokens"] if tokens[-1] == end else 1.0
+        divisor["at every step"] = divisor["all tokens"] if tokens[-1:] == [end] else 1.0
         scored.append((tokens, score / divisor[penalty]))
     return sorted(scored, key=best)[:width]
+
+
+def _grown(score: float, more: float, scores: str) -> float:
+    if scores == "last only":
+        return more
+    return score * more if scores == "product of probs" else score + more
 
 
 def _tied(log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float) -> bool:
@@ -342,6 +354,25 @@ def _tokens_only(
     return [tokens for tokens, _ in beam_search(log_probs, start, end, width, max_len, alpha)]
 
 
+def _with_start_counted(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    found = _search(log_probs, start, end, width, max_len, alpha, penalty="the start")
+    return [([start, *tokens], score) for tokens, score in found]
+
+
+def _transposed(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    return beam_search(log_probs.T, start, end, width, max_len, alpha)
+
+
+def _other_number_of_steps(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float, more: int
+) -> list[Hypothesis]:
+    return beam_search(log_probs, start, end, width, max_len + more, alpha)
+
+
 _SUMS = (
     "You add up probabilities. The probability of a sentence is the *product* of its tokens' "
     "probabilities, so it is their logarithms that are added: log_probs as it is, without exp."
@@ -357,9 +388,9 @@ _ENOUGH = (
     "on until max_len."
 )
 _DROPPED = (
-    "You drop what is still alive at max_len. It was cut off, but it competes as it is with those "
-    "that have ended, by its score: the best may be among them, and a model that never says `end` "
-    "would otherwise say nothing at all."
+    "You drop what is still alive at max_len, always or where enough have ended. It was cut off, "
+    "but it competes as it is with those that have ended, by its score: the best may be among "
+    "them, and a model that never says `end` would otherwise say nothing at all."
 )
 
 
@@ -444,6 +475,14 @@ _EXPONENTIAL = (
     "the log probabilities, divided by the length penalty: a negative number."
 )
 
+_START = (
+    "Your tokens begin with the start token. It was given, not chosen: return what comes behind it."
+)
+_SHRINKS = (
+    "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. The "
+    "place goes to the next best: `width` hypotheses live on, as long as there are so many."
+)
+
 _MISTAKES = (
     Misconception(
         "greedy",
@@ -516,15 +555,13 @@ _MISTAKES = (
     ),
     Misconception(
         "beam_shrinks",
-        "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. "
-        "The place goes to the next best: `width` hypotheses live on, as long as there are so "
-        "many.",
+        _SHRINKS,
         partial(_search, places="shrinking"),
     ),
     Misconception(
         "every_end_counts",
-        "You accept every continuation that ends, however unlikely. Only those among the `width` "
-        "best of all continuations finish.",
+        "You accept ends that are not among the best, or every one, however unlikely. Only those "
+        "among the `width` best of all continuations finish.",
         partial(_search, ended_from="anywhere"),
     ),
     Misconception(
@@ -556,8 +593,7 @@ _MISTAKES = (
     ),
     Misconception(
         "start_returned",
-        "Your tokens begin with the start token. It was given, not chosen: return what comes "
-        "behind it.",
+        _START,
         _with_start,
     ),
     Misconception(
@@ -630,6 +666,46 @@ _MISTAKES = (
     ),
     Misconception("scores_as_probabilities", _EXPONENTIAL, _scores_as_probabilities),
     Misconception("scores_as_probabilities", _EXPONENTIAL, _penalised_probabilities),
+    Misconception("start_returned", _START, _with_start_counted),
+    Misconception("beam_shrinks", _SHRINKS, partial(_search, places="shrinking for good")),
+    Misconception(
+        "penalty_without_brackets", _BRACKETS, partial(_search, penalty="power of the sum alone")
+    ),
+    Misconception(
+        "table_transposed",
+        "You read the table the other way round. log_probs[i, j] is for token j *behind* i: what "
+        "may follow stands in the row of the last token, log_probs[last].",
+        _transposed,
+    ),
+    Misconception(
+        "one_step_short",
+        "You make one step too few: hypotheses may have max_len tokens, and every step adds one.",
+        partial(_other_number_of_steps, more=-1),
+    ),
+    Misconception(
+        "one_step_too_many",
+        "You make one step too many: hypotheses have at most max_len tokens, and every step adds "
+        "one.",
+        partial(_other_number_of_steps, more=1),
+    ),
+    Misconception(
+        "cut_off_without_penalty",
+        "What was cut off at max_len keeps its plain sum of log probabilities, and only what has "
+        "ended is divided by the length penalty. Both compete: divide all of them.",
+        partial(_search, penalty="what has ended"),
+    ),
+    Misconception(
+        "ended_and_alive",
+        "What has ended is put aside and also lives on, so that it is continued behind its end. "
+        "Only what does *not* end with `end` lives on.",
+        partial(_search, places="ended too"),
+    ),
+    Misconception(
+        "scores_not_added",
+        "The score of a continuation is that of its last token alone. Add it to the score of the "
+        "hypothesis that it continues.",
+        partial(_search, scores="last only"),
+    ),
 )
 
 BEAM = Question(

@@ -67,6 +67,8 @@ def _cache_cases(g: Generator) -> list[Case]:
 class CachedAttention(nn.Module):
     """Causal self-attention over new tokens and the keys and values of those before them."""
 
+    hides, over = -math.inf, -1
+
     def __init__(self, d_model: int, n_heads: int, max_len: int):
         super().__init__()
         self.d_model, self.n_heads = d_model, n_heads
@@ -88,9 +90,12 @@ class CachedAttention(nn.Module):
             K, V = self._join(past, new)
         scores = Q @ K.transpose(-2, -1) / self._divisor()
         hidden = self._hidden(n, n_past)
-        scores = scores if hidden is None else scores.masked_fill(hidden, -torch.inf)
-        output = (scores.softmax(dim=-1) @ V).transpose(1, 2).flatten(2)
-        return self._answer(self.W_O(output), (K, V), new)
+        scores = scores if hidden is None else scores.masked_fill(hidden, self.hides)
+        output = (scores.softmax(dim=self.over) @ V).transpose(1, 2).flatten(2)
+        return self._answer(self._mixed(output, x), (K, V), new)
+
+    def _mixed(self, output: Tensor, x: Tensor) -> Tensor:
+        return self.W_O(output)
 
     def _heads(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
@@ -389,6 +394,58 @@ class _PastCountedByHeads(CachedAttention):
         return super().forward(x + other, past)
 
 
+class _MaskHidesItselfAlways(CachedAttention):
+    def _hidden(self, n, n_past):
+        return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=n_past)
+
+
+class _MaskOneTooWide(CachedAttention):
+    def _hidden(self, n, n_past):
+        return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=n_past + 2)
+
+
+class _MaskInverted(CachedAttention):
+    def _hidden(self, n, n_past):
+        return ~super()._hidden(n, n_past)
+
+
+class _HiddenScoresZero(CachedAttention):
+    hides = 0.0
+
+
+class _SoftmaxOverQueries(CachedAttention):
+    over = -2
+
+
+class _WithoutWO(CachedAttention):
+    def _mixed(self, output, x):
+        return output
+
+
+class _ResidualAdded(CachedAttention):
+    """x with its positions, as it stands when the layer is done."""
+
+    def _mixed(self, output, x):
+        return x + self.W_O(output)
+
+
+class _InterleavedOnTheWayIn(CachedAttention):
+    """Head 0 takes every n_heads-th number; its output is laid down in one piece."""
+
+    def _heads(self, x):
+        return x.unflatten(-1, (-1, self.n_heads)).movedim(-1, 1)
+
+
+_NOT_ITSELF = (
+    "Your new tokens do not see themselves, at least behind a past; the first of a text would then "
+    "see nothing at all, and get NaN. Token i sees the past and the new tokens up to and including "
+    "i."
+)
+_EVERY_NTH = (
+    "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns the "
+    "first d_head of them: view as (batch, n, n_heads, d_head), in this order."
+)
+
 _MISTAKES = (
     Misconception("past_forgotten", _FORGOTTEN, _PastForgotten),
     Misconception(
@@ -435,8 +492,7 @@ _MISTAKES = (
     ),
     Misconception(
         "interleaved",
-        "Your heads are interleaved: head 0 takes every n_heads-th number of a projection. It owns "
-        "the first d_head of them: view as (batch, n, n_heads, d_head), in this order.",
+        _EVERY_NTH,
         _Interleaved,
     ),
     Misconception(
@@ -465,9 +521,48 @@ _MISTAKES = (
     ),
     Misconception(
         "cannot_see_itself",
-        "Behind a past, your new tokens do not see themselves. Token i sees the past and the new "
-        "tokens up to and including i.",
+        _NOT_ITSELF,
         _MaskHidesItself,
+    ),
+    Misconception("cannot_see_itself", _NOT_ITSELF, _MaskHidesItselfAlways),
+    Misconception(
+        "sees_the_next_token",
+        "Your triangle is one diagonal too wide: each new token sees the one behind it. New token "
+        "i sees the past and the new tokens 0 … i: tril(diagonal=n_past).",
+        _MaskOneTooWide,
+    ),
+    Misconception(
+        "mask_inverted",
+        "Your mask works the wrong way round: it hides what may be seen, and a token that may see "
+        "everything gets NaN. masked_fill fills where its mask is True: give it ~mask.",
+        _MaskInverted,
+    ),
+    Misconception(
+        "hidden_scores_are_zero",
+        "A hidden key gets the score 0, and e⁰ = 1 still counts. Give it -∞ before the softmax.",
+        _HiddenScoresZero,
+    ),
+    Misconception(
+        "softmax_over_queries",
+        "Your softmax is over the queries. For each query the weights of its *keys* sum to 1: "
+        "dim=-1.",
+        _SoftmaxOverQueries,
+    ),
+    Misconception(
+        "w_o_forgotten",
+        "Your cache is right, but W_O is missing: apply it to the heads side by side.",
+        _WithoutWO,
+    ),
+    Misconception(
+        "residual_added",
+        "You add x to the output. The residual belongs to the block around this layer: return what "
+        "W_O gives.",
+        _ResidualAdded,
+    ),
+    Misconception(
+        "interleaved",
+        _EVERY_NTH,
+        _InterleavedOnTheWayIn,
     ),
     Misconception(
         "new_keys_first",

@@ -198,6 +198,39 @@ def _count_overwritten(words: Words) -> Counter[Pair]:
     return Counter({pair: n for symbols, n in words.items() for pair in pairwise(symbols)})
 
 
+def _merge_second_stays(symbols: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """After a merge the loop goes on with the pair's second symbol."""
+    return tuple(
+        "".join(symbols[i : i + 2]) if symbols[i : i + 2] == pair else symbol
+        for i, symbol in enumerate(symbols)
+    )
+
+
+def _count_across(words: Words) -> Counter[Pair]:
+    """All words in a row, each as often as it occurs; merged is within words."""
+    return Counter(pairwise(s for symbols, n in words.items() for _ in range(n) for s in symbols))
+
+
+def _counts_kept(words: dict[str, int], n_merges: int) -> list[str]:
+    """What was counted before the earlier merges still counts."""
+    counts: Counter[Pair] = Counter()
+
+    def count(spelled: Words) -> Counter[Pair]:
+        counts.update(_counts(spelled))
+        return counts
+
+    return _learn(words, n_merges, count=count)
+
+
+def _one_more(words: dict[str, int], n_merges: int) -> list[str]:
+    return byte_pairs(words, n_merges + 1)
+
+
+_ACROSS = (
+    "You also count pairs that stand across the end of a word: its last letter and the first one "
+    "of the next word. Count within each word by itself."
+)
+
 _MISTAKES = (
     Misconception(
         "words_not_weighted",
@@ -213,8 +246,7 @@ _MISTAKES = (
     ),
     Misconception(
         "across_words",
-        "You also count pairs that stand across the end of a word: its last letter and the first "
-        "one of the next word. Count within each word by itself.",
+        _ACROSS,
         _across_words,
     ),
     Misconception("ties", _TIES, partial(_learn, choose=_first_met)),
@@ -323,6 +355,35 @@ _MISTAKES = (
         "belongs to one pair: after a merge, go on *behind* it, so that a a a becomes aa a.",
         partial(_learn, merge=_merge_overlapping),
     ),
+    Misconception(
+        "second_symbol_stays",
+        "When you merge a pair, its second symbol stays behind: h·u·g becomes h·ug·g. After a "
+        "merge go on *behind* the pair, two places further.",
+        partial(_learn, merge=_merge_second_stays),
+    ),
+    Misconception(
+        "counts_kept",
+        "You add to the counts of the earlier rounds, which hold pairs that have long been merged. "
+        "Begin each round with an empty Counter().",
+        _counts_kept,
+    ),
+    Misconception(
+        "rarest_first",
+        "You take the rarest pair. The most frequent one is merged: the smallest of all "
+        "(-count, pair), mind the minus.",
+        partial(_learn, choose=lambda counts: min(counts, key=lambda pair: (counts[pair], pair))),
+    ),
+    Misconception(
+        "one_merge_too_many",
+        "You learn n_merges + 1 merges: one too many.",
+        _one_more,
+    ),
+    Misconception(
+        "ties",
+        _TIES,
+        partial(_learn, choose=lambda c: min(c, key=lambda pair: (-c[pair], pair[::-1]))),
+    ),
+    Misconception("across_words", _ACROSS, partial(_learn, count=_count_across)),
 )
 
 MERGES = Question(

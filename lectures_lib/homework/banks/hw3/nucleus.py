@@ -153,8 +153,8 @@ def _divided_by_all_rows(logits: Tensor, p: float) -> Tensor:
 
 _DROPPED = (
     "You drop the word with which the sum crosses p, so that what you keep stays *below* p; where "
-    "a single word has more than p, nothing is left. The nucleus reaches p: keep a word if the sum "
-    "of the likelier ones *before* it is below p."
+    "a single word has more than p, nothing would be left but for an exception. The nucleus "
+    "reaches p: keep a word if the sum of the likelier ones *before* it is below p."
 )
 _SORTED = (
     "The right words are kept in sorted order, but they do not find their way home: column i of "
@@ -184,6 +184,21 @@ def _at_least_p_divided(logits: Tensor, p: float) -> Tensor:
     probabilities = logits.softmax(dim=-1)
     left = probabilities * (probabilities >= p)
     return left / left.sum(dim=-1, keepdim=True)
+
+
+def _softmax_over_the_batch(logits: Tensor, p: float) -> Tensor:
+    probabilities, order = logits.softmax(dim=0).sort(dim=-1, descending=True)
+    left = probabilities * (probabilities.cumsum(dim=-1) - probabilities < p)
+    return torch.zeros_like(left).scatter(-1, order, left / left.sum(dim=-1, keepdim=True))
+
+
+def _up_to_the_rest(logits: Tensor, p: float) -> Tensor:
+    return nucleus(logits, 1 - p)
+
+
+def _all_alike(logits: Tensor, p: float) -> Tensor:
+    kept = _kept(logits, p)
+    return kept / kept.sum(dim=-1, keepdim=True)
 
 
 _EACH = (
@@ -303,6 +318,23 @@ _MISTAKES = (
     ),
     Misconception("each_word_at_least_the_rest", _REST, _at_least_the_rest_divided),
     Misconception("each_word_at_least_p", _EACH, _at_least_p_divided),
+    Misconception(
+        "softmax_over_the_batch",
+        "Your softmax is over the rows of the batch. Each row is scores for the words of a "
+        "vocabulary: dim=-1.",
+        _softmax_over_the_batch,
+    ),
+    Misconception(
+        "up_to_1_minus_p",
+        "You keep the likeliest words until they reach 1 - p. It is p that they must reach.",
+        _up_to_the_rest,
+    ),
+    Misconception(
+        "all_kept_alike",
+        "The right words are kept, but all with the same probability. They keep their shares: take "
+        "their own probabilities and divide them by their sum.",
+        _all_alike,
+    ),
 )
 
 NUCLEUS = Question(

@@ -171,6 +171,17 @@ def _relative(steps_before: int, d_model: int, warmup: int, *, factor: float = 1
     return factor * min(step / warmup, (warmup / step) ** 0.5)
 
 
+def _product_to_the_power(
+    steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0
+) -> float:
+    step = steps_before + 1
+    return factor * d_model**-0.5 * min(step**-0.5, (step * warmup) ** -1.5)
+
+
+_TOO_FAST = (
+    "Your rate falls with 1/step after the warm-up, and thus too fast: four times the steps, half "
+    "the rate. The exponent is -0.5."
+)
 _ONE_TERM_FROM_0 = (
     "One of the two terms counts steps from 1, the other from 0. In both of them step is "
     "steps_before + 1."
@@ -245,8 +256,7 @@ SCHEDULE = Question(
         ),
         Misconception(
             "falls_with_the_step",
-            "Your rate falls with 1/step after the warm-up, and thus too fast: four times the "
-            "steps, half the rate. The exponent is -0.5.",
+            _TOO_FAST,
             _linear_down,
         ),
         Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted),
@@ -257,6 +267,24 @@ SCHEDULE = Question(
             "but the step is steps_before + 1. Compare the step itself; or take the smaller of "
             "both terms, which needs no branch.",
             _one_step_too_long,
+        ),
+        Misconception("falls_with_the_step", _TOO_FAST, partial(_rate, down=-1.0)),
+        Misconception(
+            "warmup_to_minus_1",
+            "You divide the step by warmup. With warmup^-1.5, as in the formula, the two curves "
+            "cross at step = warmup, where both are warmup^-0.5.",
+            partial(_rate, up=-1.0),
+        ),
+        Misconception(
+            "product_to_minus_1_5",
+            "You raise the product step · warmup to the power -1.5. Only warmup has this exponent: "
+            "step * warmup ** -1.5, without brackets.",
+            _product_to_the_power,
+        ),
+        Misconception(
+            "both_added",
+            "You add the two terms. The smaller of them is the rate: min(…, …).",
+            partial(_rate, choose=lambda falling, rising: falling + rising),
         ),
         Misconception("d_model_for_one_term_only", _ONE_TERM, _one_term),
         Misconception("d_model_for_one_term_only", _ONE_TERM, partial(_one_term, of="rising")),

@@ -235,10 +235,24 @@ def _bounded_logarithm(
 
 
 _BOUNDED = (
-    "You add a small number to the probabilities, so that none is 0 before the logarithm. Then no "
-    "word can be less likely than that number, and a word of probability e^-200 costs 20 or 30 "
-    "and not 200. log_softmax needs no such help."
+    "You add a small number to the probabilities, or lift them to one, so that none is 0 before "
+    "the logarithm. Then no word can be less likely than that number, and a word of probability "
+    "e^-200 costs 20 or 30 and not 200. log_softmax needs no such help."
 )
+
+
+def _model_smoothed(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    """epsilon goes into the model's probabilities."""
+    smooth = (1 - epsilon) * logits.softmax(dim=-1) + epsilon / logits.shape[-1]
+    return _mean(-smooth.gather(-1, targets[..., None])[..., 0].log(), targets != pad)
+
+
+def _padding_only(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    return _mean(_losses(logits, targets, epsilon), targets == pad)
+
+
+def _no_logarithm(logits: Tensor, targets: Tensor, epsilon: float, pad: int) -> Tensor:
+    return _no_softmax(logits.softmax(dim=-1), targets, epsilon, pad)
 
 
 SMOOTHING = Question(
@@ -285,6 +299,24 @@ SMOOTHING = Question(
             "probability 0, rounded, and the logarithm of 0 is -∞. log_softmax takes both at once "
             "and rounds nothing away.",
             _log_of_softmax,
+        ),
+        Misconception(
+            "model_smoothed_instead_of_the_target",
+            "You share epsilon out among the *model's* probabilities and take their logarithm. It "
+            "is the target q that is smoothed; p stays the softmax of the logits, and the loss is "
+            "-Σ q log p, a sum over all words.",
+            _model_smoothed,
+        ),
+        Misconception(
+            "padding_only",
+            "Your mean is over the padding alone. Keep the places where targets != pad.",
+            _padding_only,
+        ),
+        Misconception(
+            "logarithm_forgotten",
+            "You take the probabilities where their logarithms belong: -Σ q log p. log_softmax "
+            "gives them.",
+            _no_logarithm,
         ),
         Misconception(
             "sum",

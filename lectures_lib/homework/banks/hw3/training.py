@@ -122,10 +122,11 @@ TRAINING = Question(
             _last_word,
         ),
         Misconception(
-            "shifted_twice",
+            "word_after_the_next",
             "Your model says the sign that belongs *behind* the sound: it predicts the word after "
-            "the next. The targets are shifted twice. Once is enough: texts[:, :-1] in, texts[:, "
-            "1:] out, and nothing cut from the logits.",
+            "the next. Mostly this means that the targets are shifted twice. Once is enough: "
+            "texts[:, :-1] in, texts[:, 1:] out, and nothing cut from the logits. (A model that "
+            "has been trained for a few steps only may say the same: is your loss below 1.5?)",
             _sign,
         ),
         Misconception(

@@ -103,6 +103,7 @@ def _count(
         "grey": patch_size**2,
         "one side": n_channels * patch_size,
     }[pixels]
+    n_patches = image_size**2 if squared == "every pixel" else n_patches
     norms_in_a_block, final_norm = (
         (3, False) if final_norm_in_each_block else (norms_in_a_block, final_norm)
     )
@@ -112,10 +113,11 @@ def _count(
         * {False: 1, "d_model": n_heads, "cut": 1 / n_heads}[biases_per_head]
         * (biases and attention_biases)
     )
-    attention = projections * (d_model**2 + bias) * (n_heads if per_head else 1)
+    wide = d_model // n_heads if per_head == "one" else d_model
+    attention = projections * (d_model * wide + bias) * (n_heads if per_head is True else 1)
     attention += 0 if attention_vectors is None else (attention_vectors - projections) * d_model
     of_w_1, of_w_2 = bias_of_w_1 or "d_ff", bias_of_w_2 or "d_model"
-    widths = {"d_ff": d_ff, "d_model": d_model}
+    widths = {"d_ff": d_ff, "d_model": d_model, "none": 0}
     feed_forward = 2 * d_model * d_ff + (widths[of_w_1] + widths[of_w_2]) * (biases and ff_biases)
     norm = norm_vectors * d_model
     block = attention + feed_forward + norms_in_a_block * norm
@@ -340,6 +342,30 @@ COUNT = Question(
             "You divide the number of pixels by patch_size to get the number of patches. A patch "
             "has patch_size² pixels: there are (image_size / patch_size)² patches.",
             _patches_by_the_pixel,
+        ),
+        Misconception(
+            "a_position_for_each_pixel",
+            "You count a position for each pixel. A patch is one vector with one position: there "
+            "are (image_size / patch_size)² of them.",
+            partial(_count, squared="every pixel"),
+        ),
+        Misconception(
+            "one_head_only",
+            "Your projections lead to d_model / n_heads numbers: that is one head. All heads "
+            "together have d_model, so each of the four matrices has d_model · d_model numbers.",
+            partial(_count, per_head="one"),
+        ),
+        Misconception(
+            "bias_of_w_1_forgotten",
+            "You are d_ff short in each block: the first layer of the feed-forward layer has a "
+            "bias, too, of d_ff numbers.",
+            partial(_count, bias_of_w_1="none"),
+        ),
+        Misconception(
+            "bias_of_w_2_forgotten",
+            "You are d_model short in each block: the second layer of the feed-forward layer has a "
+            "bias, too, of d_model numbers.",
+            partial(_count, bias_of_w_2="none"),
         ),
         Misconception("bias_of_w_1_too_short", _WIDTHS, partial(_count, bias_of_w_1="d_model")),
         Misconception(

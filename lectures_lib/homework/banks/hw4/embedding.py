@@ -172,6 +172,11 @@ class _ThreeDimensions(PatchEmbedding):
         self.positions = nn.Parameter(torch.zeros(1, 1 + n_patches, d_model))
 
 
+class _ClassTokenOfZeros(PatchEmbedding):
+    def with_class(self, x):
+        return torch.cat([torch.zeros_like(x[:, :1]), x], dim=1)
+
+
 _LAST = (
     "Your class token stands behind the patches. It comes first, at position 0, where BERT's [CLS] "
     "stands too: the classifier will read output 0."
@@ -307,6 +312,12 @@ EMBEDDING = Question(
             "You multiply the vectors by √d_model, as the Transformer of 2017 does with its "
             "embeddings. ViT does not.",
             _Scaled,
+        ),
+        Misconception(
+            "class_token_of_zeros",
+            "Zeros stand in the class token's place. It is a learned vector: self.class_token, the "
+            "same for every image.",
+            _ClassTokenOfZeros,
         ),
         Misconception(
             "projection_without_bias",

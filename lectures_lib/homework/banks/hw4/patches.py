@@ -126,6 +126,21 @@ def _patches_square(images, patch_size):
     return x.reshape(batch, side**2, -1)
 
 
+def _patches_sides_exchanged(images, patch_size):
+    batch, channels, height, width = images.shape
+    cut = (batch, channels, width // patch_size, patch_size, height // patch_size, patch_size)
+    return images.reshape(cut).permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
+
+
+def _patches_channels_between(images, patch_size):
+    n = (images.shape[2] // patch_size) * (images.shape[3] // patch_size)
+    return _rearranged(images, patch_size, (0, 2, 1, 4, 3, 5)).reshape(len(images), n, -1)
+
+
+def _patches_row_by_row(images, patch_size):
+    return _rearranged(images, patch_size, (0, 2, 4, 3, 1, 5)).flatten(3).flatten(1, 2)
+
+
 PATCHES = Question(
     name="hw4.patches",
     title="Cutting into patches",
@@ -214,6 +229,27 @@ PATCHES = Question(
             "The patches are right, but they still stand in their rows and columns. A Transformer "
             "reads a sequence: flatten the two dimensions into one.",
             _patches_grid_kept,
+        ),
+        Misconception(
+            "height_and_width_exchanged",
+            "Right for square images only: you cut the height as (columns, p) and the width as "
+            "(rows, p). The images are (batch, channels, height, width), and it is the height that "
+            "makes the rows.",
+            _patches_sides_exchanged,
+        ),
+        Misconception(
+            "channels_between_rows_and_columns",
+            "Right for grey images. With colours, your channels stand between the rows and the "
+            "columns of patches when you flatten. Both come before the channels: permute(0, 2, 4, "
+            "1, 3, 5).",
+            _patches_channels_between,
+        ),
+        Misconception(
+            "channels_row_by_row",
+            "Right for grey images. With colours you write the first row of every channel, then "
+            "the second row of every channel. The whole first channel of the patch comes first: "
+            "channels before rows, permute(0, 2, 4, 1, 3, 5).",
+            _patches_row_by_row,
         ),
         Misconception(
             "square_assumed",

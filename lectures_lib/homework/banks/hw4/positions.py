@@ -173,6 +173,26 @@ _VIEWED = (
 )
 
 
+def _class_token_zero(positions, rows, columns):
+    resized = resize_positions(positions, rows, columns)
+    return torch.cat([torch.zeros_like(resized[:1]), resized[1:]])
+
+
+def _cut_where_smaller(positions, rows, columns):
+    side = round((len(positions) - 1) ** 0.5)
+    if rows > side or columns > side:
+        return resize_positions(positions, rows, columns)
+    grid = positions[1:].reshape(side, side, -1)[:rows, :columns]
+    return torch.cat([positions[:1], grid.flatten(0, 1)])
+
+
+def _repeated(positions, rows, columns):
+    side = round((len(positions) - 1) ** 0.5)
+    row, column = torch.arange(rows) % side, torch.arange(columns) % side
+    grid = positions[1:].reshape(side, side, -1)[row][:, column]
+    return torch.cat([positions[:1], grid.flatten(0, 1)])
+
+
 def _class_token_in_the_grid(positions, rows, columns):
     """The first side² vectors are the grid."""
     return resize_positions(torch.cat([positions[:1], positions[:-1]]), rows, columns)
@@ -285,6 +305,24 @@ POSITIONS = Question(
             "of the larger image does not begin where the second row of the smaller one did: scale "
             "the grid.",
             _cut_or_padded,
+        ),
+        Misconception(
+            "class_token_s_position_set_to_0",
+            "The patches' positions are right; the class token's is 0. It was learned as well, and "
+            "is kept as it is: positions[:1].",
+            _class_token_zero,
+        ),
+        Misconception(
+            "cut_where_smaller",
+            "Where the grid shrinks, you cut a corner out of the old one. The image is still the "
+            "whole image, of fewer patches: stretch in both directions, also to less.",
+            _cut_where_smaller,
+        ),
+        Misconception(
+            "repeated",
+            "You repeat the old positions, so that places far apart share a vector. Stretch the "
+            "grid as one stretches an image: F.interpolate.",
+            _repeated,
         ),
         Misconception(
             "class_token_in_the_grid",

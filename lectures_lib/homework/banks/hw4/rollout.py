@@ -334,6 +334,42 @@ def _first_layer_left_out(weights, rows, columns, *, share=0.5):
     return rollout(weights[1:], rows, columns, share=share)
 
 
+def _last_layer_left_out(weights, rows, columns, *, share=0.5):
+    return rollout(weights[:-1] or weights, rows, columns, share=share)
+
+
+def _averaged_without_residual(weights, rows, columns, *, share=0.5):
+    return _averaged(
+        [(layer - (1 - share) * torch.eye(layer.shape[-1])) / share for layer in weights],
+        rows,
+        columns,
+        share=share,
+    )
+
+
+def _elementwise_from_the_identity(weights, rows, columns, *, share=0.5):
+    """Whatever stands beside the diagonal is multiplied by 0."""
+    return torch.zeros(len(weights[0]), rows, columns)
+
+
+def _attention_transposed(weights, rows, columns, *, share=0.5):
+    return rollout([layer.mT for layer in weights], rows, columns, share=share)
+
+
+def _ones_for_the_identity(weights, rows, columns, *, share=0.5):
+    return _rollout(
+        weights, rows, columns, residual=lambda a, share: share * a + (1 - share), share=share
+    )
+
+
+_AVERAGED = (
+    "You average over the layers, as if they stood side by side. They follow one another: multiply "
+    "their matrices."
+)
+_ENTRIES = (
+    "You multiply entry by entry, with `*`. To go from one place by way of all others to a third "
+    "is a matrix product, `@`."
+)
 _HALVES = (
     "Your matrices' rows do not sum to 1: only one of the two parts, attention and identity, gets "
     "its weight. Both parts are shares of the same whole; write brackets around their sum."
@@ -389,16 +425,16 @@ ROLLOUT = Question(
         ),
         Misconception(
             "multiplied_entry_by_entry",
-            "You multiply entry by entry, with `*`. To go from one place by way of all others to a "
-            "third is a matrix product, `@`.",
+            _ENTRIES,
             _elementwise,
         ),
+        Misconception("multiplied_entry_by_entry", _ENTRIES, _elementwise_from_the_identity),
         Misconception(
             "layers_averaged",
-            "You average over the layers, as if they stood side by side. They follow one another: "
-            "multiply their matrices.",
+            _AVERAGED,
             _averaged,
         ),
+        Misconception("layers_averaged", _AVERAGED, _averaged_without_residual),
         Misconception(
             "layers_summed",
             "You add the layers up, as if they stood side by side. They follow one another: "
@@ -482,6 +518,24 @@ ROLLOUT = Question(
         Misconception("last_row", _LAST_ROW, _with_what_is_left_out),
         Misconception("only_one_part_weighted", _HALVES, _half_of_one),
         Misconception("only_one_part_weighted", _HALVES, partial(_half_of_one, which="identity")),
+        Misconception(
+            "last_layer_left_out",
+            "Your product ends before the last layer. Its matrix stands on the left of all others: "
+            "the loop goes over all of `weights`.",
+            _last_layer_left_out,
+        ),
+        Misconception(
+            "attention_transposed",
+            "You transpose the attention. Its row i says where output i looks, and rows are what "
+            "is needed: multiply the matrices as they are.",
+            _attention_transposed,
+        ),
+        Misconception(
+            "ones_for_the_identity",
+            "You add 1 to every entry. The identity has ones on its diagonal only, and zeros "
+            "beside it: torch.eye(1 + n).",
+            _ones_for_the_identity,
+        ),
         Misconception(
             "first_layer_left_out",
             "Your product begins with the second layer. The first one has mixed the patches "
