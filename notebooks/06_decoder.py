@@ -602,12 +602,14 @@ texts, lengths = to_ids(["july 20, 1969", "20 july 69"])  # of different lengths
 read = read.expand(2, -1)
 assert_close(bare(texts, read, lengths), same(texts, read, lengths))
 
-# %% tags=["hide-input"]
+# %% [markdown]
+# Two dates go in. With random weights the scores mean nothing yet; their shape is right:
+
+# %%
 config = TransformerConfig(
     len(ALPHABET), d_model=32, n_heads=4, n_layers=2, d_ff=64, dropout=0.0
 )
 model = Transformer(config)
-model.encoder.norm, model.decoder.norm = nn.LayerNorm(32), nn.LayerNorm(32)  # see below
 texts, lengths = to_ids(["july 20, 1969", "5 may 1821"])
 target, _ = to_ids(["1969-07-20.", "1821-05-05."])
 read = shift_right(target, BEGIN)
@@ -623,7 +625,7 @@ assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
 # Does it compute what PyTorch's `nn.Transformer` does? That consists of the two stacks only, each with one more
-# LayerNorm at its end, so the folded cells give our two stacks such norms and lend torch's our embeddings and scores.
+# LayerNorm at its end, so the folded cell gives our two stacks such norms and lends torch's our embeddings and scores.
 # Scores are compared, and the gradient of $E$, too: a model could give the right scores and still learn the wrong thing.
 
 
@@ -655,6 +657,8 @@ def block_state(ours):
     }
 
 
+model.encoder.norm, model.decoder.norm = nn.LayerNorm(32), nn.LayerNorm(32)
+logits = model(texts, read, lengths)
 sizes = {"num_encoder_layers": 2, "num_decoder_layers": 2, "dim_feedforward": 64}
 torchs = nn.Transformer(32, 4, **sizes, dropout=0.0, batch_first=True)
 state = {}

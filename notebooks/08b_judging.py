@@ -87,6 +87,11 @@ plt.show()
 # - read translations of a small model, and tell the good from the bad where no score does.
 #
 # **Time** about 50 minutes. **You need** [chapter 8](08_training.ipynb).
+#
+# The way goes from what can be counted for certain to what must be read. Of lists of numbers one counts those
+# [without a mistake](#is-it-any-good). Of sentences, which have many right translations, one counts pieces in common
+# with a human's: [BLEU](#bleu), and what the [paper's table](#what-the-paper-reported) makes of it. At last a translator
+# of [captions](#captions) gets its score, and is [read](#good-typical-bad).
 
 # %% [markdown]
 # ## Is it any good?
@@ -744,14 +749,18 @@ if REAL_DATA:
     print(metrics.bleu(german, [caption["de"] for caption in asked]))
 
 # %% [markdown]
-# ## A real translator, in the same code
+# ## Our code against Marian's, with random weights
 #
 # The translation models of Helsinki's OPUS-MT project (Tiedemann and Thottingal, 2020) are Transformers of the base
 # kind, trained with the program Marian. They differ from the paper's in four places: swish instead of ReLU, all sines
 # before all cosines in a position vector, a bias on the scores, and a decoder that begins with the padding token. The
 # first and the third are options of our `Transformer`; its positions are put into the other order when such a
-# checkpoint is read. Where there is a network, set the name; without one, this cell builds Hugging Face's class with
-# random weights, saves it, and reads that.
+# checkpoint is read.
+#
+# Does our code read them right? Without a network, **nothing is translated here**: the folded cell builds Hugging
+# Face's class in small, with random weights, saves it, and ours reads that. If both give the same scores, they compute
+# the same; how well a trained one translates is another question. (With a network, set the name: then a trained model
+# is read, and translates a sentence.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"

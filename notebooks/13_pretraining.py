@@ -242,7 +242,8 @@ assert torch.equal(read[~chosen], text[~chosen])
 # The other two cases prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any
 # word may be asked for, so every vector must still hold the word that stands there.
 #
-# How much does it matter? The authors tried (their table 8):
+# How much does it matter? The authors tried (their table 8), with two tasks: *MNLI*, does a sentence follow from another,
+# contradict it, or neither; and *NER*, finding names (named entities) in a text:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels of dots, one for each way of measuring: MNLI between 83.6 and 84.4, NER fine-tuned between 94.8 and 95.4, NER from features between 94.0 and 94.9. The split 80/10/10 is best or nearly best in all three; always MASK is lowest in the last."}, "figure": {"caption": "What becomes of the chosen tokens (MASK/unchanged/random, in percent), and how good BERT is afterwards: accuracy on MNLI, F1 of named entities, once fine-tuned and once with BERT's vectors as they are. Data: Devlin et al. 2019, table 8."}}
 TABLE_8 = {  # MASK, same, random: MNLI, NER fine-tuned, NER from features
@@ -550,8 +551,8 @@ print(
 # to the authors](https://github.com/google-research/bert/issues/721), was not answered. Both numbers divide tokens by
 # *words*, and a word is on average more than one token, so the text was read fewer times than that.
 #
-# At what price? BERT base was trained on 16 TPU chips ("4 Cloud TPUs in Pod configuration"), large on 64, four days
-# each. One of our lectures puts the large one at "around 10 k" dollars, from a price of $2.20.
+# At what price? BERT base was trained on 16 TPU chips ("4 Cloud TPUs in Pod configuration"; a TPU is Google's chip for
+# training, a Pod many of them, wired together), large on 64, four days each. One of our lectures puts the large one at "around 10 k" dollars, from a price of $2.20.
 
 # %%
 HOURS, PRICE = 4 * 24, 2.20

@@ -266,7 +266,8 @@ print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 # (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap
 # are a hint. Four without overlap are a stronger one, since luck does that once in 35 times. The error bars of many
 # figures are a weaker one: where they show a standard error, those of two equal recipes are apart in about a quarter
-# of the cases. The *t*-test, made for few draws, keeps its one in 20. But none of this says anything about other
+# of the cases. The *t*-test, made for few draws, keeps its one in 20: it divides the difference of the means by its
+# standard error, and asks how often luck alone makes so large a ratio. But none of this says anything about other
 # sentences.
 #
 # ## Two systems, the same sentences

@@ -594,6 +594,30 @@ assert halves["both, side by side"] > 0.86
 # (MiniLM was never trained to read halves, and it reads each half in both directions, which GPT and ELMo's networks
 # do not. Only *what* they see is alike.)
 #
+# Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
+# the same sense and in different ones (at other positions, as always), and of two different ones of the four words:
+
+# %%
+alike = torch.tensor([[one == other for other in sense] for one in sense])
+pairs = {
+    "one word, one sense": may & alike,
+    "one word, two senses": may & ~alike,
+    "two words": ~same_word,
+}
+yardstick = {name: features.cosines(V)[:, which] for name, which in pairs.items()}
+print(f"{'state':20}", *(f"{state:4}" for state in range(7)))
+for name, cosines in yardstick.items():
+    print(f"{name:20}", *(f"{mean:.2f}" for mean in cosines.mean(dim=1)))
+
+# %% tags=["remove-cell"]
+one_sense, two_senses, two_words = (c.mean(dim=1) for c in yardstick.values())
+assert abs(one_sense[0] - two_senses[0]) < 0.01 and two_words.max() < two_senses.min()
+assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.6
+
+# %% [markdown]
+# It is not: one word has more even in two senses, in every state. Two different words have less than 0.3, and the two
+# senses part by a tenth at most.
+#
 # Two sentences of your own, and how a word's vectors move apart: [Type your own](../book/live.md#one-word-two-sentences).
 #
 # ## Which layers?

@@ -370,14 +370,15 @@ best = {
 # </details>
 
 # %% tags=["atol=0.04"]
-print("            words  layer head  found    offset found  elsewhere  untrained")
+print("             words    the best head  usual distance  head, other  untrained")
+print("            tested  layer no. finds   always  finds    distances       finds")
 for relation in frequent:
     (_, layer, head), hits, usual, offsets = best["MiniLM"][relation]
     known, alone = (offsets == usual).float(), best["untrained"][relation][1]
     there = hits[offsets != usual]
-    elsewhere = f"{there.mean():10.2f}" if len(there) >= 5 else "         –"
-    print(f"{relation:10} {len(hits):6} {layer:6} {head:4} {hits.mean():6.2f}", end="")
-    print(f" {usual:+9} {known.mean():5.2f} {elsewhere} {alone.mean():10.2f}")
+    elsewhere = f"{there.mean():.2f}" if len(there) >= 5 else "–"
+    print(f"{relation:10} {len(hits):7} {layer:6} {head:3} {hits.mean():5.2f}", end="")
+    print(f" {usual:+8} {known.mean():6.2f} {elsewhere:>12} {alone.mean():11.2f}")
 
 # %% tags=["remove-cell"]
 judged = {
@@ -415,7 +416,9 @@ for relation, found in accuracy["untrained"].items():
     assert found < by_offset[relation] - 0.05
 
 # %% [markdown]
-# "elsewhere" is the share that the head finds of those governors that are *not* at the usual offset.
+# A row, `det`: there are 49 determiners in the test sentences. Head 8 of layer 2 finds the governors of 94 % of them;
+# who always says "the next word" (+1) finds 71 %; where that is wrong, the head still finds 86 %. The best head of an
+# untrained BERT finds 33 % of all.
 #
 # - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the distance varies, and the head
 #   is ahead: for `amod` 82 %<!-- probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing:
@@ -475,15 +478,15 @@ def rule_hits(relation, rule, sentences):
 tags = sorted({tag for s in chosen_by for tag in s["upos"]} - {"PROPN"})
 rules = [(tag, side) for tag in tags for side in (-1, 1)]
 by_tag = {}
-print("            words   head   offset   tag rule")
+print("            words   head  distance  tag rule: the nearest")
 for relation in frequent:
     rule = max(rules, key=lambda one: rule_hits(relation, one, chosen_by).sum())
     by_tag[relation] = rule_hits(relation, rule, test).mean().item()
     _, hits, usual, offsets = best["MiniLM"][relation]
     known = (offsets == usual).float().mean()
     where = "next" if rule[1] > 0 else "last"
-    print(f"{relation:10} {len(hits):6} {hits.mean():6.2f} {known:8.2f}", end="")
-    print(f" {by_tag[relation]:10.2f}  the {where} {rule[0]}")
+    print(f"{relation:10} {len(hits):6} {hits.mean():6.2f} {known:9.2f}", end="")
+    print(f" {by_tag[relation]:9.2f}: the {where} {rule[0]}")
 
 # %% tags=["remove-cell"]
 for relation in frequent:
@@ -700,14 +703,16 @@ for task, field in (("tag", "upos"), ("relation", "relations")):
 
 # %% tags=["atol=0.03"]
 scores = {}
+print("task     model     labels  state 0    1    2    3    4    5    6")
 for task, (n_classes, real, by_heart) in tasks.items():
     for name, (x, x_test) in states.items():
         for kind, (y, y_test) in (("real", real), ("control", by_heart)):
             pair = Probed(x, y), Probed(x_test, y_test)
             told = probing.layer_scores(*pair, n_classes)
             scores[task, name, kind] = told
-            print(f"{task:8} {name:9} {kind:7}", *(f"{score:.2f}" for score in told))
-    print(f"{task:8} by word           {by_word[task]:.2f}")
+            shares = " ".join(f"{score:.2f}" for score in told)
+            print(f"{task:8} {name:9} {kind:10} {shares}")
+    print(f"{task:8} by word   real       {by_word[task]:.2f} without any state")
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.47; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True)
@@ -939,12 +944,14 @@ assert expected["tag"] < expected["relation"] < 3
 # ### The best of 144 coins
 #
 # Choose the best head on twelve sentences and report it on the same twelve. Even the untrained BERT then "has" heads
-# for grammar. There are 72 heads and two directions, and someone is always lucky.
+# for grammar. There are 72 heads and two directions: 144 coins are tossed, and someone is always lucky. Each row below
+# is one relation and the head that found most of its governors in the twelve: what share it finds there, and in others.
 
 # %% tags=["atol=0.1"]
 on_chosen, on_test = parts["untrained"]
 twelve = tuple(part[:12] for part in on_chosen)
-print("untrained     the same twelve   other sentences")
+print("untrained     of the twelve it   of the other")
+print("BERT          was chosen on      sentences")
 lucky = {}
 for relation in ("det", "nsubj", "obj", "case"):
     lucky[relation] = [
@@ -952,7 +959,7 @@ for relation in ("det", "nsubj", "obj", "case"):
         for report in (twelve, on_test)
     ]
     same, others = lucky[relation]
-    print(f"{relation:13} {same:15.2f} {others:17.2f}")
+    print(f"{relation:13} {same:.2f} {others:18.2f}")
 
 # %% tags=["remove-cell"]
 for same, others in lucky.values():
