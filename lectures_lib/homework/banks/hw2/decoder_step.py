@@ -207,8 +207,8 @@ class _StateFirst(DecoderStep):
 
 
 class _StateNotReturned(DecoderStep):
-    def hand_out(self, logits, new, hidden, features):
-        return logits
+    def forward(self, word, hidden, states, lengths):
+        return super().forward(word, hidden, states, lengths)[0]
 
 
 _PROBABILITIES = (
