@@ -604,7 +604,7 @@ pairs = {
     "one word, two senses": may & ~alike,
     "two words": ~same_word,
 }
-yardstick = {name: features.cosines(V)[:, which] for name, which in pairs.items()}
+yardstick = {name: features.cosines_among(V)[:, which] for name, which in pairs.items()}
 print(f"{'state':20}", *(f"{state:4}" for state in range(7)))
 for name, cosines in yardstick.items():
     print(f"{name:20}", *(f"{mean:.2f}" for mean in cosines.mean(dim=1)))
