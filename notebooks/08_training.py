@@ -500,13 +500,14 @@ encoded = encode(train_lists)
 counts = Counter(word for _, german in encoded for word in german[1:])
 frequencies = torch.tensor(list(counts.values())) / counts.total()
 print(f"knows only frequencies: {-(frequencies * frequencies.log()).sum():.2f}")
+print("mean loss of steps      1-10    51-60")
 runs = {}
 for rate, warmup in ((0.003, 0), (0.01, 0), (0.01, 30)):
-    print(f"rate {rate:5}, warm-up {warmup:2}: mean loss of steps 1-10, of 51-60")
+    print(f"rate {rate:5}, warm-up {warmup:2}")
     for seed in (0, 1):
         of_steps = torch.tensor(first_losses(seed, rate, warmup)).view(6, 10).mean(1)
         runs[rate, warmup, seed] = begin, end = of_steps[0], of_steps[-1]
-        print(f"{'seed':>10} {seed}: {begin:15.2f} {end:14.2f}")
+        print(f"{'seed':>10} {seed}: {begin:14.2f} {end:8.2f}")
 
 # %% tags=["remove-cell"]
 assert abs(-(frequencies * frequencies.log()).sum() - 2.83) < 0.005
