@@ -1,6 +1,6 @@
-// The attention viewer. Before this script stands a <div> with the data (attribute data-attention), the style (in a <template>)
-// and a picture. The script gives the div a shadow: a tree of its own that hides the picture and that no rule of the page reaches.
-// Two directions: "from" a query (its row of the matrix: whom does it attend to?) and "to" a key (its column: who attends to it?).
+// The attention viewer. Before it stands a <div> with the data (data-attention), the style (in a <template>) and a picture.
+// It gives the div a shadow: a tree that hides the picture, out of reach of the page's rules.
+// Two directions: "from" a query (its row: whom does it attend to?), "to" a key (its column: who attends to it?).
 (() => {
   "use strict";
 
@@ -18,7 +18,7 @@
   const percent = (weight) => Math.round(100 * weight);
   const percentText = (weight) => `${percent(weight)}\u00a0%`;
 
-  // How much colour a weight gets. The square root lifts small weights, which would all look alike.
+  // How much colour a weight gets. The square root lifts small ones, which would look alike.
   const shade = (weight) => Math.sqrt(weight);
 
   // An element in one line: make("p", {class: "says"}, "text", child).
@@ -37,11 +37,10 @@
     for (const button of group.children) button.setAttribute("aria-pressed", button.dataset.value === chosen);
   }
 
-  // A canvas's own text colour. To ask for it after a canvas has changed its size makes the browser lay the page out.
   const inkOf = (canvas) => getComputedStyle(canvas).color.match(/[\d.]+/g);
 
-  // One pixel a weight; CSS stretches it. Drawn in one colour, more or less transparent.
-  function draw(canvas, weights, columns, [red, green, blue]) {
+  // One pixel a weight; CSS stretches it. In the element's text colour, more or less transparent.
+  function draw(canvas, weights, columns, [red, green, blue] = inkOf(canvas)) {
     canvas.width = columns;
     canvas.height = weights.length / columns;
     const image = new ImageData(canvas.width, canvas.height);
@@ -331,17 +330,13 @@
     // ---- painting
 
     drawAll() {
-      const { heads } = this.data;
-      const canvases = this.thumbs.map((thumb) => thumb.firstChild);
-      const inks = canvases.map(inkOf); // all are asked before one is drawn
-      canvases.forEach((canvas, i) =>
-        draw(canvas, this.weightsOf(Math.floor(i / heads), i % heads), this.tokens.to.length, inks[i]));
+      const inks = this.thumbs.map((thumb) => inkOf(thumb.firstChild)); // asked before one is drawn
+      this.thumbs.forEach((thumb, i) => draw(thumb.firstChild, this.weightsOf(0, i), this.tokens.to.length, inks[i]));
       this.drawMatrix();
     }
 
     drawMatrix() {
-      if (this.view !== "matrix") return;
-      draw(this.canvas, this.weightsOf(this.layer, this.head), this.tokens.to.length, inkOf(this.canvas));
+      if (this.view === "matrix") draw(this.canvas, this.weightsOf(this.layer, this.head), this.tokens.to.length);
     }
 
     paint() {
