@@ -304,3 +304,19 @@ def _numbers(text: str) -> list[int]:
 def _looks_at_gradients(asked: Question) -> bool:
     cases = asked.cases(torch.Generator().manual_seed(0))
     return any(case.looks_at_gradients != "none" for case in cases)
+
+
+# a checked annotation looks at any outcome, which calls the mistake
+def test_a_known_mistake_is_called_no_further_than_it_did_the_same(shapes_unchecked):
+    called = []
+
+    def tripled(x):
+        called.append(len(x))
+        return 3 * x
+
+    asked = question("double", double, mistakes=(("tripled", tripled),))
+    assert judged_toy(asked, lambda x: 5 * x).mistake == ""
+    assert called == [3], "it did something else on the first vector"
+    called.clear()
+    assert judged_toy(asked, lambda x: 3 * x).mistake == "tripled"
+    assert called == [3, 5]

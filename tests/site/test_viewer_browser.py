@@ -210,6 +210,26 @@ def test_cross_attention_answers_from_both_sides(open_page):
     assert shown.get_by_role("button", pressed=True).first.inner_text() == "is attended to by"
 
 
+def test_all_heads_are_asked_for_their_colour_before_one_is_drawn(tab, source):
+    """Else the browser would lay the page out again for every head."""
+    page = tab()
+    page.evaluate(
+        """() => {
+          window.done = "";
+          const style = window.getComputedStyle;
+          window.getComputedStyle = (...of) => { window.done += "?"; return style(...of); };
+          const draw = CanvasRenderingContext2D.prototype.putImageData;
+          CanvasRenderingContext2D.prototype.putImageData = function (...of) {
+            window.done += "!";
+            draw.apply(this, of);
+          };
+        }"""
+    )
+    page.set_content(source)
+    viewer(page).locator(".head canvas").first.wait_for()
+    assert page.evaluate("window.done").startswith("??????!!!!!!")
+
+
 @pytest.mark.parametrize(("scheme", "attribute", "dark"), THEMES)
 def test_it_follows_the_theme_of_the_page(open_page, scheme, attribute, dark):
     page = open_page(color_scheme=scheme)
