@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import jupytext
+import nbformat
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
@@ -63,11 +64,18 @@ def twins() -> list[Path]:
     )
 
 
+def prose(chapter: Path) -> str:
+    """The text cells of a chapter, from its text twin or, sooner, from the notebook itself."""
+    if chapter.suffix == ".py":
+        notebook = jupytext.read(chapter)
+    else:
+        notebook = nbformat.read(chapter, as_version=4)
+    return "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
 def sections(twin: Path) -> list[dict[str, str]]:
-    """The sections of one chapter that have text of their own."""
-    markdown = "\n\n".join(
-        cell.source for cell in jupytext.read(twin).cells if cell.cell_type == "markdown"
-    )
+    """The sections of one chapter, its text twin or the notebook, that have text of their own."""
+    markdown = prose(twin)
     parser = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
     tokens = parser.parse(markdown)
     found: list[dict[str, str]] = []

@@ -1,11 +1,12 @@
 """Formulas are set by KaTeX while the site is built, so that a page loads no script for them.
 
-One Node process runs for the whole build and answers line by line. A formula that KaTeX does not
+One Node process runs for each process of the build and answers line by line. A formula that KaTeX does not
 understand is a warning with its page, and so fails the build. KaTeX's style sheet is linked only on
 pages that have formulas.
 """
 
 import json
+import os
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -33,8 +34,10 @@ logger = logging.getLogger(__name__)
 
 
 @cache
-def node_process() -> subprocess.Popen:
-    """The running KaTeX. It ends by itself when the build closes its input."""
+def node_process(of: int) -> subprocess.Popen:
+    """The running KaTeX of the process with that number, for two that write at once would read each
+    other's answers. It ends by itself when the build closes its input.
+    """
     command = [NODE, "-e", SERVER, str(KATEX)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
@@ -44,7 +47,7 @@ def node_process() -> subprocess.Popen:
 @cache
 def render(tex: str, display: bool) -> dict[str, str]:
     """KaTeX's answer: {"html": …} or {"error": …}."""
-    process = node_process()
+    process = node_process(os.getpid())
     process.stdin.write(json.dumps({"tex": tex, "display": display}) + "\n")
     process.stdin.flush()
     return json.loads(process.stdout.readline())
@@ -113,4 +116,4 @@ def setup(app: Sphinx) -> dict:
     )
     app.connect("html-page-context", link_style)
     app.connect("build-finished", copy_katex)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -100,7 +100,7 @@ def trim_icons(site: Path) -> None:
         int(code, 16) for code in ICON.findall(styles)
     }
     for path in site.glob("_static/vendor/fontawesome/webfonts/*.woff2"):
-        font = TTFont(path)
+        font = TTFont(path, recalcTimestamp=False)
         subsetter = Subsetter(Options(layout_features=[]))
         subsetter.populate(unicodes=icons)
         subsetter.subset(font)

@@ -83,8 +83,8 @@ def chapters() -> dict[str, dict[str, str]]:
     their anchors.
     """
     return {
-        twin.stem.split("_")[0]: {s["anchor"]: s["title"] for s in sections.sections(twin)}
-        for twin in sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+        chapter.stem.split("_")[0]: {s["anchor"]: s["title"] for s in sections.sections(chapter)}
+        for chapter in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     }
 
 

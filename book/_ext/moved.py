@@ -27,6 +27,7 @@ addEventListener("hashchange",go);go()}</script>"""
 logger = logging.getLogger(__name__)
 
 
+@cache
 def load(file: Path = FILE) -> dict[str, str]:
     """Old address: new address, each "page#anchor". ValueError says which line is none of these."""
     told = yaml.safe_load(file.read_text(encoding="utf-8")) or {}

@@ -8,6 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import made_sections
@@ -21,6 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 BOOK = Path(__file__).parents[1]
 sys.path.insert(0, str(BOOK))  # where the package `published` is
+import claims  # noqa: E402
 from published import PAGES, Column, Ours, Table, page, tables  # noqa: E402
 from published.figures import FIGURES  # noqa: E402
 
@@ -153,12 +155,7 @@ class Published(SphinxDirective):
         self.env.note_reread()
         if self.arguments[0] not in PAGES:
             raise self.error(f"published has no page {self.arguments[0]!r}: {', '.join(PAGES)}")
-        self.names = {
-            key: fields["short"]
-            for key, fields in yaml.safe_load((BOOK / "claims.yml").read_text(encoding="utf-8"))[
-                "lectures"
-            ].items()
-        }
+        self.names = {key: fields["short"] for key, fields in claims.read()["lectures"].items()}
         return [self.section(table) for table in tables(self.arguments[0])]
 
     def section(self, table: Table) -> nodes.section:
@@ -224,9 +221,15 @@ class Published(SphinxDirective):
         ]
 
 
+@cache
+def pages_of_results() -> dict[str, list[str]]:
+    """results.yml: for each page the files whose numbers it prints."""
+    return yaml.safe_load((BOOK / "results.yml").read_text(encoding="utf-8"))
+
+
 def measured_at(name: str) -> str:
     """Where all numbers of a results file stand."""
-    told = yaml.safe_load((BOOK / "results.yml").read_text(encoding="utf-8"))
+    told = pages_of_results()
     page = next(page for page, files in told.items() if name in files)
     return f"/book/results/{page}.md#{nodes.make_id(name)}"
 

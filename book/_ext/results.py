@@ -8,12 +8,12 @@ chapters that quote a file are found in their text. All is read when the site is
 import json
 import re
 import string
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import chapters
-import jupytext
 import made_sections
 import results_layout
 import yaml
@@ -24,6 +24,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import sections  # noqa: E402
+
 FOLDER = ROOT / "book" / "results"
 PAGES = ROOT / "book" / "results.yml"
 QUOTE = re.compile(r"<!--\s+(\w+):\s+\S+\s+\S+\s+-->")
@@ -109,7 +112,7 @@ def quoting() -> dict[str, dict[Path, int]]:
     each quotes.
     """
     found: dict[str, dict[Path, int]] = {}
-    notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
+    notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     for page in [*notebooks, *sorted((ROOT / "book").glob("*.md"))]:
         for name in QUOTE.findall(prose(page)):
             places = found.setdefault(name, {})
@@ -121,8 +124,7 @@ def prose(page: Path) -> str:
     """The text of a page, or of a notebook's text cells."""
     if page.suffix == ".md":
         return page.read_text(encoding="utf-8")
-    cells = jupytext.read(page).cells
-    return "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    return sections.prose(page)
 
 
 def short_name(page: Path) -> str:
@@ -137,8 +139,7 @@ def quoted_in(name: str) -> list[str]:
     top of the sources.
     """
     return [
-        f"[{short_name(page)}](/{page.with_suffix('.ipynb' if page.suffix == '.py' else '.md').relative_to(ROOT)})"
-        f"\u00a0({count})"
+        f"[{short_name(page)}](/{page.relative_to(ROOT)})\u00a0({count})"
         for page, count in quoting().get(name, {}).items()
     ]
 

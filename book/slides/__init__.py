@@ -13,6 +13,7 @@ A chapter is named by a text: "02", "08b".
 
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +42,15 @@ def read(name: str) -> dict[str, Any]:
     return yaml.safe_load((HERE / f"{name}.yml").read_text(encoding="utf-8"))
 
 
+@cache
+def contents() -> dict[str, Any]:
+    """_toc.yml."""
+    return yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+
+
 def place(name: str) -> tuple[str, str]:
     """A chapter's part of the course and its title with its number, as _toc.yml has them."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    for tree in toc["parts"]:
+    for tree in contents()["parts"]:
         for entry in tree["chapters"]:
             if entry["file"].startswith(f"notebooks/{name}_"):
                 return tree["caption"], entry["title"]
