@@ -20,6 +20,10 @@ AS_WRITTEN = re.compile(
     re.DOTALL,
 )
 COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
+# document.querySelectorAll(...).forEach(e=>{e.tabIndex=<scrolls>?0:-1})
+MEASURING = re.compile(
+    r"document\.querySelectorAll\([^()]*(?:\([^()]*\))?\)\.forEach\((\w)=>\{\1\.tabIndex=[^?{};]*\?0:-1\}\)"
+)
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
@@ -108,6 +112,20 @@ def trim_icons(site: Path) -> None:
         font.save(path)
 
 
+def take_out_measuring(site: Path) -> None:
+    """The theme asks each box of a page in turn whether it scrolls, closed folds too, and tells it so,
+    which makes a browser lay out the page again and again. `scrolls.js` does it with an observer.
+
+    Raises:
+        ValueError: if the theme's script no longer has that place.
+    """
+    script = site / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    text, found = MEASURING.subn("void 0", script.read_text(encoding="utf-8"))
+    if found != 1:
+        raise ValueError(f"{script.name} has {found} places that measure boxes, 1 was expected")
+    script.write_text(text, encoding="utf-8")
+
+
 def trim(app: Sphinx, exception: Exception | None) -> None:
     """Once all pages are there: trim what they load, and drop the files that none of them asks
     for.
@@ -124,6 +142,7 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     ):
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
+    take_out_measuring(site)
     trim_pages(site)
     trim_styles(site)
     trim_icons(site)

@@ -6,7 +6,13 @@ keyboards and screen readers, as long as it scrolls.
 import page_scripts
 from sphinx.application import Sphinx
 
-BOXES = ("plot-scroll", 'class="scroll"', "formula-scroll", "pst-scrollable-table-container")
+BOXES = (
+    "<pre",
+    "plot-scroll",
+    'class="scroll"',
+    "formula-scroll",
+    "pst-scrollable-table-container",
+)
 
 
 def may_scroll(page: str, body: str) -> bool:

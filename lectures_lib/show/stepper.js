@@ -67,8 +67,13 @@
     show(start);
   }
 
+  // Built at once on the first screen, where a reader would see it change; elsewhere when it comes near, so that the page need not wait.
   // The same stepper may stand on a page twice, and a notebook may run this script again: each div is taken over once.
-  for (const host of document.querySelectorAll('.stepper[data-stepper="WIDGET_ID"]')) {
-    if (!host.shadowRoot && host.dataset.frames) build(host);
+  const start = (host) => { if (!host.shadowRoot) build(host); };
+  const watch = new IntersectionObserver((all) => {
+    for (const { target, isIntersecting } of all) if (isIntersecting) start(target);
+  }, { rootMargin: "100%" });
+  for (const host of document.querySelectorAll('.stepper[data-stepper="WIDGET_ID"][data-frames]')) {
+    if (host.getBoundingClientRect().top < innerHeight) start(host); else watch.observe(host);
   }
 })();

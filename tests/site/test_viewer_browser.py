@@ -294,6 +294,11 @@ def test_it_answers_in_its_chapter(tab, html, address):
         )
     page = tab()
     page.goto(address + CHAPTER)
+    # far below, it waits for the reader to come near
+    host = page.locator(".attention-viewer").first
+    assert host.evaluate("(host) => host.getBoundingClientRect().top > 2 * innerHeight")
+    assert host.evaluate("(host) => host.shadowRoot === null")
+    host.scroll_into_view_if_needed()
     shown = viewer(page)
     words = shown.locator(".token")
     before = says(shown)

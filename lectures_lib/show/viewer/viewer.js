@@ -9,7 +9,7 @@
   const STEEP = { ArrowUp: -1, ArrowDown: 1 };
   const VERB = { from: "attends to", to: "is attended to by" };
 
-  // One byte a weight: thirds of a percent up to one half, whole percents above. Python's quantise() wrote them.
+  // One byte a weight: thirds of a percent up to one half, whole percents (Python's quantise()).
   const decode = (text) => Float32Array.from(atob(text), (c) => {
     const code = c.charCodeAt(0);
     return code <= 150 ? code / 300 : (code - 100) / 100;
@@ -18,7 +18,7 @@
   const percent = (weight) => Math.round(100 * weight);
   const percentText = (weight) => `${percent(weight)}\u00a0%`;
 
-  // How much colour a weight gets. The square root lifts small ones, which would look alike.
+  // How much colour a weight gets. The root lifts small ones.
   const shade = (weight) => Math.sqrt(weight);
 
   // An element in one line: make("p", {class: "says"}, "text", child).
@@ -29,7 +29,7 @@
     return node;
   }
 
-  // <bdi>: a Hebrew or Arabic token must not turn the text around it.
+  // <bdi>: a Hebrew token must not turn the text around it.
   const bold = (text) => make("b", {}, make("bdi", {}, text));
 
   // The chosen button of a switch.
@@ -59,7 +59,7 @@
       // What the reader has chosen...
       Object.assign(this, { layer: data.layer, head: data.head, view: data.view, direction: "from" });
       this.pin = { from: data.token, to: this.cross ? 0 : data.token };
-      // ... and what the pointer is on, if anything: a token {side, index}, a cell of the matrix {q, k}.
+      // ... and what the pointer is on: a token {side, index}, a cell {q, k}, or nothing.
       this.hover = this.cell = null;
       this.build(host);
     }
@@ -98,7 +98,7 @@
       const shadow = host.attachShadow({ mode: "open" });
       shadow.append(host.querySelector("template").content.cloneNode(true));
       this.root = make("div", { class: "viewer", role: "group", "aria-label": this.data.title || "Attention viewer" });
-      shadow.append(this.root, make("slot")); // the slot lets the picture through, for print
+      shadow.append(this.root, make("slot")); // lets the picture through, for print
       this.which = make("p", { class: "which" });
       this.stage = make("div", { class: "stage" });
       this.says = make("p", { class: "says", "aria-live": "polite" });
@@ -135,7 +135,7 @@
       this.paint();
     }
 
-    // All tokens of one side; one is chosen, so they are a group of radio buttons.
+    // All tokens of one side, one of them chosen: radio buttons.
     group(side, className, name, makeChild) {
       const group = make("div", { class: className, role: "radiogroup", "aria-label": name });
       this.buttons[side] = this.tokens[side].map((text, index) => {
@@ -222,7 +222,7 @@
       on("pointerdown", this.pointCell);
       on("pointerleave", this.leave);
       on("click", this.click);
-      // A new theme is a new text colour. The style gives it a transition of 1 ms, whose end tells us.
+      // A new theme is a new text colour, with a transition of 1 ms, whose end tells us.
       this.root.addEventListener("transitionend", (event) => event.target === this.root && this.drawAll());
     }
 
@@ -230,7 +230,7 @@
       return event.target.closest(".token, .label")?.at;
     }
 
-    // In one sentence every token is both query and key: which it is here, the switch says.
+    // In one sentence a token is query and key: the switch says which.
     sideOf(at) {
       return this.twoSided() ? at.side : this.direction;
     }
@@ -255,7 +255,7 @@
       this.paint();
     }
 
-    // A finger that lifts also "leaves": what it touched stays to be read.
+    // A lifted finger "leaves": what it touched stays.
     leave(event) {
       if (event.pointerType === "touch") return;
       this.hover = this.cell = null;
@@ -284,12 +284,12 @@
     }
 
     key(event) {
-      if (event.metaKey || (event.ctrlKey && !event.altKey)) return; // both together are AltGr, which types [ on some keyboards
+      if (event.metaKey || (event.ctrlKey && !event.altKey)) return; // both: AltGr, which may type [
       const at = this.place(event);
       const handled = this.keyForHead(event) || (at && this.keyForToken(event, at));
       if (!handled) return;
       event.preventDefault();
-      event.stopPropagation(); // arrow keys would turn the page of some sites, and leave the cell in Jupyter
+      event.stopPropagation(); // arrow keys turn sites' pages, and leave Jupyter's cell
     }
 
     keyForHead(event) {
@@ -306,7 +306,7 @@
 
     keyForToken(event, at) {
       const n = this.tokens[at.side].length;
-      // In the matrix, a row's name moves up and down; left and right go through the row's cells. For a column the other way round.
+      // In the matrix, a row's name moves up and down; left and right go through its cells. A column's, the other way round.
       const [along, across] = this.view !== "matrix" ? [{ ...FLAT, ...STEEP }, {}] : at.side === "from" ? [STEEP, FLAT] : [FLAT, STEEP];
       if (event.key in across) return this.stepCell(at, across[event.key]);
       const next = { Home: 0, End: n - 1 }[event.key] ?? at.index + (along[event.key] ?? NaN);
@@ -390,7 +390,7 @@
       this.which.textContent = this.thumbs.length ? label[0].toUpperCase() + label.slice(1) : (this.data.names["0,0"] ?? "");
     }
 
-    // The answer in words: for everyone, and for screen readers as it changes.
+    // The answer in words, for screen readers too.
     say({ side, index }, shares) {
       const others = this.tokens[OTHER[side]];
       if (this.cell) {
@@ -412,8 +412,10 @@
     }
   }
 
-  // The same viewer may stand on a page twice, and a notebook may run this script again: each div is taken over once.
-  for (const host of document.querySelectorAll('.attention-viewer[data-viewer="WIDGET_ID"]')) {
-    if (!host.shadowRoot && host.dataset.attention) new Viewer(host);
+  // Built when it comes near the screen, for heads take time; a script that runs again finds it done.
+  const start = (host, near) => near && !host.shadowRoot && new Viewer(host);
+  const watch = new IntersectionObserver((all) => all.forEach((seen) => start(seen.target, seen.isIntersecting)), { rootMargin: "100%" });
+  for (const host of document.querySelectorAll('.attention-viewer[data-viewer="WIDGET_ID"][data-attention]')) {
+    if (!start(host, host.getBoundingClientRect().top < innerHeight)) watch.observe(host);
   }
 })();
