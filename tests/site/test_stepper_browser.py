@@ -202,6 +202,11 @@ def test_it_answers_in_its_chapter(tab, html, address):
         )
     page = tab(390, 800)
     page.goto(address + CHAPTER)
+    # far below, it waits for the reader to come near
+    host = page.locator(".stepper[data-frames*='Byte pairs in a riddle']").first
+    assert host.evaluate("(host) => host.getBoundingClientRect().top > 2 * innerHeight")
+    assert host.evaluate("(host) => host.shadowRoot === null")
+    host.scroll_into_view_if_needed()
     shown = page.get_by_role("group", name="Byte pairs in a riddle")
     shown.get_by_role("slider").focus()
     page.keyboard.press("Home")
