@@ -260,7 +260,8 @@ check("hw3.smoothed_cross_entropy", smoothed_cross_entropy)
 #
 # Suppose four words have the probabilities 0.15, 0.5, 0.05 and 0.3. With p = 0.7, the likeliest two are kept: 0.5 alone is too little, 0.5
 # + 0.3 is enough. Divided by their sum, they become 0.625 and 0.375, and the answer is (0, 0.625, 0, 0.375). With p = 0.4 the likeliest word
-# alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one.
+# alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one. (No sum in
+# the checks comes so close to p that rounding decides.)
 #
 # - `logits`: `(batch, vocab)`, before the softmax; `p`: a number between 0 and 1
 # - returns `(batch, vocab)`: the probabilities to draw from, 0 for the words that are dropped; each row sums to 1
@@ -299,8 +300,8 @@ check("hw3.nucleus", nucleus)
 #
 # The search begins with one hypothesis, no tokens yet, whose next token follows `start`. Then it makes `max_len` steps:
 #
-# 1. Continue every live hypothesis with every token, and rank all these continuations together, by the sum of their log
-#    probabilities.
+# 1. Continue every live hypothesis with every token, `start` among them, and rank all these continuations together, by the sum of their
+#    log probabilities.
 # 2. Among the `width` best, those that end with the token `end` are *finished*. They are put aside.
 # 3. The `width` best of those that do *not* end live on (all, if there are fewer). So the place of a finished one goes to the next best.
 #
@@ -315,8 +316,8 @@ check("hw3.nucleus", nucleus)
 # end" with the score $\log 0.40 \cdot 6/7 = -0.785$, then "tea, end" with $-0.950$. In third place, "tea, now, end" has $-0.982$.
 #
 # - `log_probs`: `(vocab, vocab)`; `start`, `end`: token numbers; `width`, `max_len`: at least 1; `alpha`: the penalty's exponent
-# - returns a list of the `width` best pairs `(tokens, score)`, best first: `tokens` a list of integers without `start` but with
-#   its `end`, where there is one, and `score` a number
+# - returns a list of the `width` best pairs `(tokens, score)`, best first: `tokens` a list of integers without the `start` that it
+#   follows but with its `end`, where there is one, and `score` a number
 #
 # <details><summary>Hint</summary>
 #

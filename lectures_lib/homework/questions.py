@@ -42,8 +42,9 @@ class Case:
         gradients_of: the only names whose gradients are compared: a parameter's, a keyword's, or
             "argument 1" for the first positional one. Left out, all are.
         draws: call the object so often, each time with other random numbers, and compare mean and
-            standard deviation of every entry: what dropout does in training mode, its rate and its
-                place. Takes the place of the result itself, of gradients and `again`.
+            standard deviation of every entry, and which of them vary together: what dropout does in
+            training mode, its rate and its place. Takes the place of the result itself, of
+            gradients and `again`.
         watch: functions whose calls are noted; filled in from the question (`forbidden`,
             `required`).
         remark: whether what is found on it costs nothing and is only said to who is right.

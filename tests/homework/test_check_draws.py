@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.inside.looking import MOST
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import Scale, double, judged, question
 
@@ -39,9 +40,9 @@ def test_what_a_class_draws_to_begin_with_changes_nothing_later():
 class Drops(nn.Module):
     """Right: dropout of rate p, then a sum of what is left."""
 
-    def __init__(self, p):
+    def __init__(self, p, n=4):
         super().__init__()
-        self.w, self.p = nn.Parameter(torch.ones(4)), p
+        self.w, self.p = nn.Parameter(torch.ones(n)), p
 
     def forward(self, x):
         return F.dropout(x * self.w, self.p, self.training) + x
@@ -115,6 +116,60 @@ def test_numbers_that_are_dropped_together_are_seen():
     asked = question("Drops", Drops, [case])
     assert judged(asked, DropsByHand).right
     assert "its numbers vary together" in judged(asked, DropsRows).message
+
+
+class DropsInTwos(Drops):
+    """The second number is dropped with the first, the fourth with the third."""
+
+    def forward(self, x):
+        kept = F.dropout(torch.ones(x.shape[0], x.shape[1] // 2), self.p, self.training)
+        return x * self.w * kept.repeat_interleave(2, dim=1) + x
+
+
+class DropsInTurn(Drops):
+    """The first number of the lower row is kept where that of the upper one is dropped."""
+
+    def forward(self, x):
+        kept = (torch.rand(x.shape) >= self.p) / (1 - self.p) if self.training else 1.0
+        if self.training:
+            kept[1, 0] = (kept[0, 0] == 0) / self.p
+        return x * self.w * kept + x
+
+
+@pytest.mark.parametrize(
+    ("answer", "p", "w"),
+    [
+        (DropsRows, 0.4, [1.0, -1, 1, 1]),  # the sum spreads as of four that vary each by itself
+        (DropsInTwos, 0.4, [1.0, -1, 1, 1]),
+        (DropsInTurn, 0.5, [1.0, -1, 1, 1]),
+        (DropsInTwos, 0.4, [3.0, 1, 3, 1]),
+    ],
+)
+def test_numbers_that_are_dropped_together_are_seen_also_where_they_cancel(answer, p, w):
+    case = Case((torch.ones(2, 4),), init={"p": p}, state={"w": torch.tensor(w)}, train=True)
+    asked = question("Drops", Drops, [replace(case, draws=200)])
+    assert judged(asked, DropsByHand).right
+    assert "vary together" in judged(asked, answer).message
+
+
+def test_numbers_that_should_be_dropped_together_are_seen_too():
+    state = {"w": torch.tensor([1.0, -1, 1, 1])}
+    case = Case((torch.ones(2, 4),), init={"p": 0.4}, state=state, train=True, draws=200)
+    asked = question("Drops", DropsRows, [case])
+    assert judged(asked, DropsRows).right
+    assert "should vary together" in judged(asked, DropsByHand).message
+
+
+def test_of_a_large_result_some_pairs_are_looked_at():
+    w = torch.ones(400)
+    w[:190] = -1
+    asked = {"init": {"p": 0.4, "n": 400}, "state": {"w": w}}
+    case = Case((torch.ones(2, 400),), **asked, train=True, draws=200)
+    value = run(Drops, case).value
+    assert value["pairs"][0].shape == (MOST, MOST)
+    asked = question("Drops", Drops, [case])
+    assert judged(asked, DropsByHand).right
+    assert "vary together" in judged(asked, DropsRows).message
 
 
 # the shape checks draw random numbers too

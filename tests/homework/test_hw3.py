@@ -126,6 +126,23 @@ def test_nucleus_as_the_library_keeps_it():
             )
 
 
+def test_no_sum_comes_so_close_to_p_that_rounding_decides():
+    """What the notebook promises; so it is all the same whether a sum that is p reaches it."""
+    assert "comes so close to p that rounding decides" in " ".join(text("hw3").split())
+    for seed in SEEDS:
+        for logits, p in (case.args for case in key("hw3.nucleus", seed).cases):
+            probabilities = logits.double().softmax(dim=-1).sort(descending=True).values
+            assert (probabilities.cumsum(dim=-1) - p).abs().min() > 5e-4
+
+
+def test_in_one_of_the_best_the_start_is_said_again():
+    """Who forbids it is told so by the last input alone."""
+    for seed in SEEDS:
+        asked = key("hw3.beam_search", seed)
+        start = asked.cases[-1].args[1]
+        assert start in asked.right[-1].value[0][0]
+
+
 class Table(torch.nn.Module):
     """The question's model: what follows depends on the last token only."""
 

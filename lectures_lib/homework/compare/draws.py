@@ -1,4 +1,6 @@
-"""Results that are drawn: their mean and their spread over many calls."""
+"""Results that are drawn: their mean and their spread over many calls, and which of their numbers
+vary together.
+"""
 
 from typing import Any
 
@@ -8,14 +10,15 @@ from torch import Tensor
 from lectures_lib.homework.compare.values import Difference, difference
 
 TOGETHER = 1.45  # what the spread of a sum may be off by, over 200 draws or more
+APART = 6.0  # standard deviations that a correlation may be off by: there are a thousand pairs
 
 
 def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
-    """What is wrong with the mean and the spread of results over n draws; None where both may be
-    those of the right answer.
+    """What is wrong with the mean and the spread of results over n draws, or with what varies
+    together; None where all may be those of the right answer.
 
     Args:
-        yours, expected: {"mean": [tensor, …], "spread": [tensor, …], "together": [tensor, …]}.
+        yours, expected: {"mean": [tensor, …], "spread": […], "together": […], "pairs": […]}.
         n: the number of draws.
     """
     found = _draws_shaped(yours, expected)
@@ -59,6 +62,7 @@ def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
         if ((yours["mean"][i] - expected["mean"][i]).abs() > noise).any():
             return Difference("values", f"{where} has another mean than it should {often}.")
         found = _together_differ(yours["together"][i], expected["together"][i])
+        found = found or _pairs_differ(yours["pairs"][i], expected["pairs"][i], n)
         if found:
             return Difference("values", f"{where} {found} {often}.")
     return None
@@ -77,6 +81,21 @@ def _together_differ(yours: Tensor, expected: Tensor) -> str:
     return f"has a sum that spreads {ratio:.2g} times as much as it should{why},"
 
 
+def _pairs_differ(yours: Tensor, expected: Tensor, n: int) -> str:
+    """Whether any two entries vary together that should not, or otherwise: also two of which one
+    falls when the other rises. Of n draws a correlation is off by 1/√n, their difference by √(2/n).
+    """
+    apart = (yours - expected).abs()
+    if (apart <= APART * (2 / n) ** 0.5).all():
+        return ""
+    mine, right = (t.flatten()[apart.argmax()].abs() for t in (yours, expected))
+    return (
+        "holds numbers that vary together, though each should vary by itself,"
+        if mine > right
+        else "holds numbers that should vary together, and vary each by itself,"
+    )
+
+
 def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
     """Whether these are means and spreads of the same shapes."""
     if not isinstance(yours, dict) or yours.keys() != expected.keys():
@@ -85,7 +104,7 @@ def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
         [t * 0 for t in yours["spread"] if isinstance(t, Tensor)],
         [t * 0 for t in expected["spread"]],
     )
-    for key in ("mean", "together"):
+    for key in ("mean", "together", "pairs"):
         found = found or difference(
             [t * 0 for t in yours[key] if isinstance(t, Tensor)], [t * 0 for t in expected[key]]
         )

@@ -13,6 +13,8 @@ from .unanswered import written
 from .values import plain
 from .watch import Watch
 
+MOST = 64  # numbers of a result that are compared in pairs
+
 
 def looked_at(
     function: Callable,
@@ -33,7 +35,8 @@ def looked_at(
     Returns:
         "result", and where it was asked for "again" (a list of the later calls' results),
         "gradients" ({name: gradient of a weighted sum of the first result}, or why there is none),
-        "mean", "spread" and "together" (of each tensor in the result, over the draws), "used".
+        "mean", "spread", "together" and "pairs" (of each tensor in the result, over the draws),
+        "used".
     """
     found: dict[str, Any] = {}
     watched = Watch(watch)
@@ -128,7 +131,8 @@ def _tensors(value: Any) -> list[Tensor]:
 def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[str, list]:
     """Mean and standard deviation of each tensor in the result over so many calls, each with random
     numbers of its own; "together" is the standard deviation of its sum, which is larger where its
-    entries vary together.
+    entries vary together; "pairs" are the correlations of its entries, which tell it of any two,
+    also of two that cancel in the sum.
     """
     results = []
     for number in range(draws):
@@ -140,7 +144,20 @@ def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[s
         "mean": [plain(t.mean(dim=0)) for t in stacked],
         "spread": [plain(t.std(dim=0)) for t in stacked],
         "together": [plain(t.flatten(1).sum(dim=1).std(dim=0)) for t in stacked],
+        "pairs": [plain(_correlations(t.flatten(1))) for t in stacked],
     }
+
+
+def _correlations(drawn: Tensor) -> Tensor:
+    """(draws, entries) → (k, k): those of k entries from the first to the last, all if they are no
+    more than `MOST`; 0 where one of the two does not vary.
+    """
+    n = drawn.shape[1]
+    if n > MOST:
+        drawn = drawn[:, torch.linspace(0, n - 1, MOST).long()]
+    spread = drawn.std(dim=0)
+    scaled = torch.where(spread > 1e-6, (drawn - drawn.mean(dim=0)) / spread, 0.0)
+    return scaled.T @ scaled / (len(drawn) - 1)
 
 
 def seed(number: int) -> None:

@@ -37,7 +37,7 @@ def _beam_cases(g: Generator) -> list[Case]:
             )
         return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
-    special = [_close_race(g), _nothing_ends(g), _all_from_one(g)]
+    special = [_close_race(g), _nothing_ends(g), _all_from_one(g), _start_again(g)]
     slips = [
         partial(_other_width, of=of, width_of=width_of)
         for of in ("more_ended", "more_live")
@@ -88,15 +88,33 @@ def _nothing_ends(g: Generator) -> Case:
     return _some_case(g, likely=-12.0, width=2, max_len=1, alpha=0.9)
 
 
-def _some_case(g: Generator, likely: float, width: int, max_len: int, alpha: float) -> Case:
+def _start_again(g: Generator) -> Case:
+    """In one of the best the start token is said again: for the search it is a token like the
+    others.
+    """
+    while True:
+        case = _some_case(g, likely=0.0, width=3, max_len=4, alpha=0.9, start_likely=1.0)
+        tokens = [hypothesis for hypothesis, _ in beam_search(*case.args)]
+        if not _tied(*case.args) and case.args[1] in tokens[0]:
+            return case
+
+
+def _some_case(
+    g: Generator,
+    likely: float,
+    width: int,
+    max_len: int,
+    alpha: float,
+    start_likely: float = -4.0,
+) -> Case:
     vocab = whole(g, 5, 6)
     start, end = torch.randperm(vocab, generator=g)[:2].tolist()
     logits = 1.2 * normal(g, vocab, vocab)
     logits[:, end] += likely
-    logits[:, start] -= 4.0
+    logits[:, start] += start_likely
     shows = (
         f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, "
-        f"alpha = {alpha}"
+        f"alpha = {alpha}{'; the start is likely, too' if start_likely > 0 else ''}"
     )
     return Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows)
 
@@ -367,6 +385,26 @@ def _transposed(
     return beam_search(log_probs.T, start, end, width, max_len, alpha)
 
 
+def _start_forbidden(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """No token is the start again, as where it begins every sentence and is never said."""
+    unsaid = log_probs.clone()
+    unsaid[:, start] = -math.inf
+    found = beam_search(unsaid, start, end, width, max_len, alpha)
+    return [(tokens, score) for tokens, score in found if score > -math.inf]
+
+
+def _start_not_kept(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """The start is taken out of what is returned, wherever it stands."""
+    return [
+        ([token for token in tokens if token != start], score)
+        for tokens, score in beam_search(log_probs, start, end, width, max_len, alpha)
+    ]
+
+
 def _other_number_of_steps(
     log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float, more: int
 ) -> list[Hypothesis]:
@@ -477,6 +515,10 @@ _EXPONENTIAL = (
 
 _START = (
     "Your tokens begin with the start token. It was given, not chosen: return what comes behind it."
+)
+_NOT_AGAIN = (
+    "Your search never says the start token. In this table it is a token like the others, which "
+    "may follow any of them: every live hypothesis is continued with *every* token."
 )
 _SHRINKS = (
     "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. The "
@@ -705,6 +747,13 @@ _MISTAKES = (
         "The score of a continuation is that of its last token alone. Add it to the score of the "
         "hypothesis that it continues.",
         partial(_search, scores="last only"),
+    ),
+    Misconception("start_forbidden", _NOT_AGAIN, _start_forbidden),
+    Misconception(
+        "start_taken_out",
+        "You take the start token out of the hypotheses, wherever it stands. Only the first was "
+        "given. Where the search says it again, it is one of the tokens: return it, and count it.",
+        _start_not_kept,
     ),
 )
 

@@ -1,15 +1,21 @@
 """Question 4: positions for images of another size."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import pick
+from lectures_lib.homework.banks.hw3.inputs import pick, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 # As many patches as before, but in another shape: wider, and higher.
 _WIDER, _HIGHER = ((4, 2, 8), (6, 4, 9)), ((4, 8, 2), (6, 9, 4))
+
+# A number of patches and a larger one where a computer makes the first times their quotient a
+# little less than the second.
+_JUST_BELOW = ((11, 15), (11, 30), (13, 15), (13, 30))
 
 
 def _position_cases(g: Generator) -> list[Case]:
@@ -23,6 +29,10 @@ def _position_cases(g: Generator) -> list[Case]:
     grids += [(side, side, side + more), (side, side + more, side)]  # one direction stays as it is
     grids += [(5, *pick(g, (2, 3, 4), 2)), (side, 1, other)]  # smaller in both; a single row
     d_models = [d_model] * (len(grids) - 1) + [1]
+    side, many = pick(g, _JUST_BELOW, 1)[0]
+    few = whole(g, 3, 9)
+    grids.append((side, *pick(g, (many, few), 2)))
+    d_models.append(2)
     return [
         Case(
             (normal(g, 1 + side**2, d_model), rows, columns),
@@ -150,6 +160,13 @@ def _antialias(positions, rows, columns):
     return _resize(positions, rows, columns, antialias=True)
 
 
+def _by_a_factor(positions, rows, columns, **options):
+    """The factor times the old size is rounded down."""
+    side = round((len(positions) - 1) ** 0.5)
+    factors = (rows / side, columns / side)
+    return _resize(positions, rows, columns, size=None, scale_factor=factors, **options)
+
+
 def _numbers_compared(positions, rows, columns):
     if len(positions) == 1 + rows * columns:
         return positions.clone()
@@ -165,6 +182,11 @@ _ONE_LINE = (
     "You stretch the positions as one long line. Then the end of a row is blended with the "
     "beginning of the next, at the other side of the image. Patches have neighbours above and "
     "below as well: make a (side, side) grid, and scale both directions."
+)
+_FACTOR = (
+    "You give F.interpolate a factor, rows / side, and it rounds the factor times the old size "
+    "down. For 15 rows out of 11 a computer gets 11 · (15 / 11) = 14.999…, and a row is missing. "
+    "Name the size that is wanted instead: size=(rows, columns)."
 )
 _VIEWED = (
     "The shape is right, but the numbers of different vectors are mixed: F.interpolate wants (1, "
@@ -329,6 +351,10 @@ POSITIONS = Question(
             "The first row is right, but your grid begins with the class token's position too, and "
             "lacks the last patch's. The patches' positions are positions[1:].",
             _class_token_in_the_grid,
+        ),
+        Misconception("scaled_by_a_factor", _FACTOR, _by_a_factor),
+        Misconception(
+            "scaled_by_a_factor", _FACTOR, partial(_by_a_factor, recompute_scale_factor=True)
         ),
     ),
 )

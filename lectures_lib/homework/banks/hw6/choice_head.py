@@ -38,6 +38,7 @@ def _head_cases(g: Generator) -> list[Case]:
             state |= {
                 "pooler.bias": 4 + 0.5 * normal(g, d_model),
                 "head.weight": 0.5 + normal(g, 1, d_model).abs(),
+                "head.bias": d_model + normal(g, 1).abs(),  # a score is not what its vector adds
             }
         # each number by itself: dropped before the pooler, it is dropped behind it, and twice makes
         # fewer
@@ -216,6 +217,13 @@ class _DroppedScores(ChoiceHead):
         return x
 
 
+class _VectorsDropped(ChoiceHead):
+    """All numbers of a vector at once."""
+
+    def drop(self, x):
+        return F.dropout1d(x, self.dropout.p, self.training)
+
+
 class _DroppedInFrontToo(ChoiceHead):
     def summary(self, hidden):
         return self.dropout(hidden[:, :, 0])
@@ -316,6 +324,14 @@ class _OneMask(ChoiceHead):
 
 class _OneMaskForAllEndings(_OneMask):
     shared = (1,)
+
+
+class _OneMaskForTwoEndings(ChoiceHead):
+    """The second ending's mask is the first one's; the others have their own."""
+
+    def drop(self, x):
+        mask = self.dropout(torch.ones_like(x))
+        return x * torch.cat([mask[:, :1], mask[:, :1], mask[:, 2:]], dim=1)
 
 
 _ONE_MASK = (
@@ -441,5 +457,12 @@ CHOICE_HEAD = Question(
         remembering(ChoiceHead),
         Misconception("one_dropout_mask", _ONE_MASK, _OneMask),
         Misconception("one_dropout_mask", _ONE_MASK, _OneMaskForAllEndings),
+        Misconception("one_dropout_mask", _ONE_MASK, _OneMaskForTwoEndings),
+        Misconception(
+            "whole_vectors_dropped",
+            "In training mode you drop whole vectors: a single draw for all numbers of an ending, "
+            "as F.dropout1d makes it. Each number is dropped by itself: nn.Dropout.",
+            _VectorsDropped,
+        ),
     ),
 )
