@@ -167,8 +167,8 @@ assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [S
 # Three tokens are to be predicted: "cat", of which nothing is left; "the", in whose place there is a wrong word; and
 # "was", which is still there.
 #
-# The same for whole tensors. Both numbers are drawn for every token, although most tokens need none of them: so the
-# function needs no loop. Ids 0 to 4 are special here, `[MASK]` is 4.
+# The same for whole tensors. Both numbers are drawn for every token, although most need only the first: so the function
+# needs no loop. Ids 0 to 4 are special here, `[MASK]` is 4.
 
 # %%
 MASK, WORDS = 4, range(5, 1000)
@@ -243,7 +243,8 @@ assert torch.equal(read[~chosen], text[~chosen])
 # word may be asked for, so every vector must still hold the word that stands there.
 #
 # How much does it matter? The authors tried (their table 8), with two tasks: *MNLI*, does a sentence follow from another,
-# contradict it, or neither; and *NER*, finding names (named entities) in a text:
+# contradict it, or neither; and *NER*, finding names (named entities) in a text, measured by F1, which falls with each
+# name missed and each false one:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels of dots, one for each way of measuring: MNLI between 83.6 and 84.4, NER fine-tuned between 94.8 and 95.4, NER from features between 94.0 and 94.9. The split 80/10/10 is best or nearly best in all three; always MASK is lowest in the last."}, "figure": {"caption": "What becomes of the chosen tokens (MASK/unchanged/random, in percent), and how good BERT is afterwards: accuracy on MNLI, F1 of named entities, once fine-tuned and once with BERT's vectors as they are. Data: Devlin et al. 2019, table 8."}}
 TABLE_8 = {  # MASK, same, random: MNLI, NER fine-tuned, NER from features
@@ -343,17 +344,16 @@ for first, second, is_random in pretraining.sentence_pairs(
     print("A", first, " B", second, " from elsewhere" if is_random else " follows")
 
 # %% [markdown]
-# A coin decides whether B follows, and the pair is made to fit. In three steps:
+# A coin decides whether B follows. Here is how the third pair was made (there is room for nine tokens, three sentences):
 #
-# 1. From the present sentence on, take sentences (two at least) until the input is full; cut them after a random one.
-#    The front is A.
-# 2. Heads: B is the rest. Tails: B begins at a random sentence of another document and fills what A leaves free; the
-#    rest begins the next pair.
-# 3. Too long? Shorten the longer of the two, at its front or back by chance.
+#     taken until full, two at least:   300–302   310–312   320–322
+#     A, cut off after a random one:    300–302   310–312
+#     heads: B is the rest                                  320–322
+#     tails: B from elsewhere                               110–112
 #
-# A single sentence left at a document's end is dropped; at last the pairs are shuffled. In the third pair, A is
-# sentences 0 and 1 of document 3, but B was taken from document 1. Sentence 2 is not lost: the next pair begins with
-# it. Over many pairs:
+# It was tails: B begins at a random sentence of another document, and takes what room A leaves. Sentence 320 is not
+# lost: the next pair begins with it. What is still too long is shortened at the longer of the two, at its front or back
+# by chance. A single sentence left at a document's end is dropped; at last the pairs are shuffled. Over many pairs:
 
 # %%
 many = [[[d]] * 12 for d in range(2000)]  # sentences of one token, their document
@@ -438,8 +438,8 @@ unread[batch.tokens.unique()] = False
 
 # %% tags=["nbval-ignore-output"]
 print(
-    f"{unread.sum()} of {len(tokenizer)} tokens do not occur in this batch. Of their "
-    f"rows,"
+    f"{unread.sum()} of {len(tokenizer)} tokens are not in what the model reads. Of "
+    f"their rows,"
 )
 for name, gradient in (("two matrices", untied), ("one, tied", tied)):
     moved = (gradient[unread].abs().sum(dim=-1) > 0).sum()
@@ -571,8 +571,8 @@ for name, chips in (("base", 16), ("large", 64)):
 #
 # Now ours: two layers of width 64, on Python's manual. Its 1,600 steps take about two minutes; we have taken the
 # first 1,000 beforehand, with the cells below; the model as it was then comes with the library, and the last 600 are
-# taken here, in less than a minute. (`BEGUN = 0` takes all of them.) A model this small, trained this briefly, needs
-# some concessions. You may undo each of them:
+# taken here, in less than a minute. (Adam begins anew, so the rate rises anew. `BEGUN = 0` takes all steps.) A model
+# this small, trained this briefly, needs some concessions. You may undo each of them:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
@@ -583,7 +583,7 @@ for name, chips in (("base", 16), ("large", 64)):
 # hole. The next one looks at the token to the **left** of the hole, as in [chapter 10](10_language_model.ipynb). The
 # third looks at the tokens on **both sides**. It multiplies what the two say, as if they were independent once $w$ is
 # known; each has $P(w)$ in it, which must count only once: $P(w \mid
-# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$, scaled to sum to 1 (by the loss).
+# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales it to sum to 1.)
 
 
 # %%
@@ -606,7 +606,7 @@ for sentence in train_ids:
 
 
 def conditional(counts):
-    """Rows of probabilities; 50 extra counts are handed out like the unigram's."""
+    """Rows of probabilities, smoothed (chapter 10) by 50 counts of the unigram's."""
     return (counts + 50 * unigram) / (counts.sum(dim=1, keepdim=True) + 50)
 
 
@@ -801,7 +801,11 @@ def one_hole(batch, exchange):
 
 
 near = conditional(follows + follows.T)
-models = {"BERT, ours": model, "sides alike": Counting(near, near)}
+models = {
+    "BERT, ours": model,
+    "sides alike": Counting(near, near),
+    "unigram": Counting(),
+}
 in_order, exchanged = (
     {
         name: pretraining.evaluate(m, [one_hole(b, exchange) for b in asked], MASK)
@@ -812,8 +816,8 @@ in_order, exchanged = (
 
 # %% [markdown]
 # **Predict.** A table that counts both sides alike gives the same answer before and after the exchange: a perplexity
-# of 46. Ours had about 43. With left and right neighbour exchanged, does it stay there, double, or rise above the 260
-# that the unigram had, which looks at nothing?
+# of 46. Ours had about 43. With left and right neighbour exchanged, does it stay there, double, or rise above the 270
+# that the unigram has on these holes, which looks at nothing?
 #
 # <details><summary>Answer</summary>
 #
@@ -913,9 +917,10 @@ plt.show()
 
 # %% [markdown]
 # Compare "no NSP" with "left to right", which had no NSP either: the difference is what looking to both sides brings.
-# It is ten points on SQuAD, nine on MRPC, two on MNLI, and hardly anything on QNLI and SST-2. NSP itself matters for
-# QNLI, where a question has to be matched with a sentence, and by these numbers hardly elsewhere (the authors call
-# the losses on MNLI and SQuAD significant, too). RoBERTa's authors repeated the comparison with long stretches of
+# It is ten points on SQuAD (where in the text is the answer?), nine on MRPC (do two sentences say the same?), two on
+# MNLI, and hardly anything on QNLI and SST-2 (praise or complaint?). NSP itself matters for QNLI, where a question has
+# to be matched with a sentence, and by these numbers hardly elsewhere (the authors call the losses on MNLI and SQuAD
+# significant, too). RoBERTa's authors repeated the comparison with long stretches of
 # text as inputs: without NSP the results were as good or slightly better. Most later models have left it out.
 #
 # <details><summary>Why would it teach so little?</summary>
@@ -932,82 +937,55 @@ plt.show()
 #
 # A left-to-right model answers for every token of a text, BERT for 15 % of them. So a step teaches BERT less, and the
 # paper notes that it converges marginally more slowly (and is better all the same). With more holes a step teaches
-# more, but leaves less to read; with `[MASK]` in every place, hardly more than the unigram could be learned.
+# more, but leaves less to read; with `[MASK]` in every place, hardly more than the unigram could be learned. On this
+# page a higher rate ended the plateau sooner: after the same 1,600 steps, three seeds with 15 % end between
+# 179.9<!-- pretraining: paper/perplexity/min .1f --> and 215.7<!-- pretraining: paper/perplexity/max .1f -->, where the
+# fall has only just begun.
 #
-# We trained the model of this page with other rates as well. A higher rate ended the plateau sooner: with 15 %, three
-# seeds end between 179.9<!-- pretraining: paper/perplexity/min .1f --> and 215.7<!-- pretraining:
-# paper/perplexity/max .1f -->, where the fall has only just begun.
+# <details><summary>All small runs: this page's, and one on WikiText-2</summary>
 #
-# <details><summary>All four runs, and what they do not show</summary>
-#
-# Perplexity after the same 1,600 steps on the same questions, three seeds each:
+# This page's model, perplexity after 1,600 steps, three seeds each (`experiments/pretraining.py`):
 #
 # - 40 % chosen: 52.9<!-- pretraining: chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->;
 # - 15 %: 179.9<!-- pretraining: paper/perplexity/min .1f --> to 215.7<!-- pretraining: paper/perplexity/max .1f -->;
 # - 5 %: 253.2<!-- pretraining: rate_5/perplexity/min .1f --> to 264.6<!-- pretraining: rate_5/perplexity/max .1f -->, where the unigram stands;
 # - 40 %, but `[MASK]` in *all* of the chosen places: 102.5<!-- pretraining: always_mask/perplexity/min .1f --> to 245.6<!-- pretraining: always_mask/perplexity/max .1f -->.
 #
-# That a higher rate gives more exercises per step cannot be its only advantage, since the last run has as many as the
-# first, and is worse in every seed. Perhaps the words that are left standing, or are wrong, help a small model over
-# the plateau. Or the reason is that the last run hides 40 % of the tokens, and the first only 32 %. We have not
-# separated the two. Nor does any of this say which rate is better after a million steps, or for a task. Wettig et al.
-# (2023) found 40 % better than 15 % for models of BERT large's size, and that smaller ones want less. The script is
-# `experiments/pretraining.py`.
+# The last run has as many exercises as the first and is worse in every seed: their number is not all. Perhaps the words
+# left standing, or wrong, help over the plateau; perhaps it is that 40 % are hidden, and not 32 %.
 #
-# </details>
-#
-# <details><summary>The same question on real text, with and without NSP, and from the left</summary>
-#
-# Two layers of width 128, 4,000 word pieces, 3,000 steps on WikiText-2, three seeds; one thing is changed at a time (but
-# for the last row, which differs from BERT in direction, in what it answers for, and in having no second task).
-# Perplexity of the same held-out tokens behind `[MASK]` (by counting left neighbours: 122.0<!-- bert_ablations: left_neighbour/perplexity .1f -->):
+# Two layers of width 128, 4,000 word pieces, 3,000 steps on WikiText-2, three seeds (`experiments/bert_ablations.py`;
+# counting left neighbours: 122.0<!-- bert_ablations: left_neighbour/perplexity .1f -->):
 #
 # - the paper's 15 %: 70.2<!-- bert_ablations: paper/perplexity/min .1f --> to 124.4<!-- bert_ablations: paper/perplexity/max .1f -->;
 # - 40 %: 48.7<!-- bert_ablations: rate_40/perplexity/min .1f --> to 49.2<!-- bert_ablations: rate_40/perplexity/max .1f -->;
 # - 15 %, without NSP: 64.3<!-- bert_ablations: no_nsp/perplexity/min .1f --> to 68.4<!-- bert_ablations: no_nsp/perplexity/max .1f -->;
-# - a left-to-right model of the same sizes, asked for the same tokens and shown all that stands to their left:
-#   54.6<!-- bert_ablations: left_to_right/perplexity/min .1f --> to 55.0<!-- bert_ablations: left_to_right/perplexity/max .1f --> (two seeds).
+# - left to right, without NSP: 54.6<!-- bert_ablations: left_to_right/perplexity/min .1f --> to 55.0<!-- bert_ablations: left_to_right/perplexity/max .1f --> (two seeds).
 #
-# The left-to-right model answers for every token of a step, and after these few steps it is ahead of the BERT that
-# answers for 15 %, though it sees one side only. With 40 % BERT is ahead of it. NSP was not learned here: with
-# 15 % it was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right), and the
-# three seeds that were to learn it as well ended behind the three that were not. All of this is about the beginning
-# of training. The script is `experiments/bert_ablations.py`.
+# So early, the model that answers for every token is ahead of the BERT that answers for 15 %, and behind the one with
+# 40 %. NSP was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right).
 #
 # </details>
 #
+# None of this says which rate is better after a million steps, or for a task. Wettig et al. (2023) found 40 % better
+# than 15 % for models of BERT large's size, and that smaller ones want less.
+#
 # ### BERT's choices, one at a time
 #
-# A few minutes on one core do not settle it. So here is a larger model, trained for longer: `BertConfig.SMALL` (six
-# layers of width 256, 8,000 word pieces), 6,000 steps of 64 pairs from WikiText-2, up to 128 tokens each, on a GPU.
-# The second to fourth rows change one thing in the paper's recipe (`[MASK]` everywhere also hides a quarter more
-# tokens); the fifth looks to the left only, and answers for every token. All are asked the same: holes in pairs of
-# which half do not belong together, as the recipe makes them. The ranges are those of three seeds. (Perplexities can
-# be compared within the table only: the vocabulary is another one.)
+# A larger model, trained for longer: `BertConfig.SMALL` (six layers of width 256, 8,000 word pieces), 6,000 steps of 64
+# pairs from WikiText-2, up to 128 tokens each, on a GPU. Three of the recipes change one thing in the paper's (`[MASK]`
+# everywhere also hides a quarter more tokens); the last looks to the left only, answers for every token, and has no NSP.
+# All are asked the same: holes in pairs of which half do not belong together.
 
 # %% [markdown]
-# **Predict.** The paper's recipe is right at
-# 35.0 %<!-- bert_ablations_full: paper/accuracy/min .1f --> to 35.6 %<!-- bert_ablations_full: paper/accuracy/max .1f -->
-# of the holes. With which changes are *all three* seeds right at more holes, or at fewer, than all three of the paper's
-# recipe: 40 %, `[MASK]` everywhere, no NSP? And is the model that sees both sides ahead of the one that does not?
+# **Predict.** One recipe leaves NSP out, so that in training every B continues its A. Will its three seeds be right at
+# more holes than the three of the paper's recipe, at fewer, or will they overlap?
 #
 # <details><summary>Answer</summary>
 #
-# Only without NSP. And yes, if both are trained alike.
-#
-# - *Both sides.* "Without NSP" and "left to right" read the same texts, and neither has a second task. The one that sees
-#   both sides is ahead by five to six points. (In the small model's 3,000 steps it was still behind.)
-# - *NSP.* It is learned: with the paper's recipe about five pairs in six are judged rightly. Without it the holes are
-#   filled better, though half of the pairs asked about are of a kind that these models never saw. Is it NSP that costs
-#   words? One thing is not separated here: without NSP every B continues its A, so that there is also more related text
-#   to read. (RoBERTa, Liu et al. 2019, found that tasks do as well without it, or slightly better.)
-# - *40 %.* All three perplexities are lower than the paper's recipe's, but of right answers the ranges overlap.
-# - *80/10/10.* With `[MASK]` in all of the chosen places the ranges at the holes overlap; of the pairs fewer are judged
-#   rightly. What the split was made for, texts without any `[MASK]`, is not asked here.
-#
-# These are six thousand steps, up to 49 million tokens from a text of two million words, with BERT's own exercises as
-# the judge. What a choice is worth for
-# a task is another question; [the next chapter](13b_how_sure.ipynb) asks how many seeds an answer takes.
+# At more, by some four points, though half of the pairs asked about are of a kind that these models never saw.
+# Is it NSP that costs words? One thing is not separated: without it there is also more related text to read. (NSP *is*
+# learned here: the paper's recipe judges about five pairs in six rightly.)
 #
 # </details>
 
@@ -1027,7 +1005,14 @@ ax.set(ylim=(-0.6, len(RIGHT) - 0.4), xlabel="right at the holes, per cent")
 plt.show()
 
 # %% [markdown]
-# The same with all numbers:
+# *Both sides:* the paper's recipe is ahead of left to right in right answers, not in perplexity; without NSP the lead is
+# five to six points. (Not all is alike: one answers for 15 % of the tokens, the other for all.) *40 %:* all three
+# perplexities are lower than the paper's recipe's, but of right answers the ranges overlap. *80/10/10:* with `[MASK]`
+# in all of the chosen places the ranges overlap, and fewer pairs are judged rightly; texts without any `[MASK]`, for
+# which the split was made, are not asked here.
+#
+# What a choice is worth for a task is another question; [the next chapter](13b_how_sure.ipynb) asks how many seeds an
+# answer takes. The ranges of three seeds (perplexities compare within this table only):
 #
 # | | right at the holes | perplexity | next sentence judged rightly |
 # |---|---|---|---|
@@ -1081,7 +1066,7 @@ ask("The key to the cabinet [MASK] on the table.", k=2)
 # %% [markdown]
 # Now **your own sentence**: write it between the quotation marks, with `[MASK]` where a word is missing, and run the
 # cell; or hide words with a click, in your browser: [Type your own](../book/live.md#a-bert-that-fills-holes). You
-# will soon see where the model is good. It knows what is common; of opposites it knows little:
+# will soon see where the model is good, and where it is not:
 
 # %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
@@ -1102,13 +1087,8 @@ assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 # | right at the holes | about 22 % | 32 %<!-- fill_mask_cpu: stored/accuracy .0f --> | 42 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |
 #
 # (The last line compares different texts and vocabularies: it is no race. At the GPU's holes, always saying the
-# commonest token is right for 6.3 %<!-- fill_mask: unigram/accuracy .1f -->. The GPU, an NVIDIA H100, trained fifteen other
-# models beside this one.)
-#
-# It also had a price. MiniLM's body was made to compare sentences. On a set of sentence pairs that people scored for
-# likeness (STS-B's validation split), its cosines had a rank correlation of 0.87<!-- fill_mask: pairs/before .2f --> with the scores; after the
-# hour it was 0.62<!-- fill_mask_cpu: pairs/after .2f -->, after the longer run 0.65<!-- fill_mask: pairs/after .2f -->. Script and card:
-# `experiments/fill_mask.py` and `lectures_lib/stored/fill_mask.md`.
+# commonest token is right for 6.3 %<!-- fill_mask: unigram/accuracy .1f -->. Script and card, also of what the
+# body unlearned: `experiments/fill_mask.py` and `lectures_lib/stored/fill_mask.md`.)
 #
 # ## What goes wrong
 #
@@ -1218,7 +1198,7 @@ assert share_of_special(batch, special) == 0
 assert share_of_special(batch, forgotten) > 0.05
 
 # %% [markdown]
-# The model soon gets them right. That lowers the loss and raises the accuracy, so the bug looks like progress.
+# They are easy to get right. That would lower the loss and raise the accuracy: the bug would look like progress.
 #
 # ### Asked about what is in plain sight
 #

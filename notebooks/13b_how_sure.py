@@ -25,25 +25,6 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.70 to 1, with 80 sentences from about 0.75 to 0.98, with 872 phrases only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
-import matplotlib.pyplot as plt
-import numpy as np
-
-from lectures_lib.show import plots
-
-SIZES = {"46 questions": 46, "80 sentences": 80, "872 phrases": 872}
-rng = np.random.default_rng(0)
-figure, ax = plt.subplots(figsize=(6.4, 2.5))
-ax.axvline(0.86, color=plots.ORANGE, zorder=0)
-for row, n in enumerate(SIZES.values()):
-    shares = rng.binomial(n, 0.86, 300) / n
-    heights = -row + rng.uniform(-0.3, 0.3, 300)
-    ax.scatter(shares, heights, s=9, color=plots.BLUE, alpha=0.5, lw=0)
-ax.set_yticks([0, -1, -2], list(SIZES))
-ax.tick_params(axis="y", length=0)
-ax.set(xlabel="accuracy", xlim=(0.68, 1.01))
-plt.show()
-
 # %% [markdown]
 # **After this chapter you can**
 #
@@ -59,12 +40,15 @@ plt.show()
 # %% tags=["hide-input"]
 import math
 
+import matplotlib.pyplot as plt
+import numpy as np
 from scipy import stats
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from lectures_lib import data, metrics
 from lectures_lib.models import minilm
+from lectures_lib.show import plots
 from lectures_lib.tasks.sentence_bert import SentenceBert
 
 # %% [markdown]
@@ -80,18 +64,33 @@ from lectures_lib.tasks.sentence_bert import SentenceBert
 #
 # <details><summary>Answer</summary>
 #
-# 0.79 and 0.93 (or a sentence more or less). Most people guess too narrow: "0.86" has two decimals, so both seem to
-# mean something. But one sentence of 80 is 0.0125: the second decimal says whether one sentence more was right.
+# 0.79 and 0.93 (or a sentence more or less). "0.86" has two decimals, so both seem to mean something. But one sentence
+# of 80 is 0.0125: the second decimal says whether one sentence more was right.
 #
 # </details>
 
 # %% tags=["atol=0.02"]
+# three tests of this book: chapter 17's, the one above, and SST-2's film reviews
+SIZES = {"46 questions": 46, "80 sentences": 80, "872 phrases": 872}
 rng = np.random.default_rng(1)
 for name, n in SIZES.items():
     shares = rng.binomial(n, 0.86, 1000) / n  # a thousand test sets of n examples
     low, high = np.quantile(shares, [0.025, 0.975])
     print(f"{name}: 95 % between {low:.2f} and {high:.2f}", end=", ")
     print(f"standard deviation {shares.std():.3f}")
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.70 to 1, with 80 sentences from about 0.75 to 0.98, with 872 phrases only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
+rng = np.random.default_rng(0)
+figure, ax = plt.subplots(figsize=(6.4, 2.5))
+ax.axvline(0.86, color=plots.ORANGE, zorder=0)
+for row, n in enumerate(SIZES.values()):
+    shares = rng.binomial(n, 0.86, 300) / n
+    heights = -row + rng.uniform(-0.3, 0.3, 300)
+    ax.scatter(shares, heights, s=9, color=plots.BLUE, alpha=0.5, lw=0)
+ax.set_yticks([0, -1, -2], list(SIZES))
+ax.tick_params(axis="y", length=0)
+ax.set(xlabel="accuracy", xlim=(0.68, 1.01))
+plt.show()
 
 # %% [markdown]
 # That standard deviation has a name, the **standard error**, and needs no simulation. A single toss is 1 with
@@ -113,8 +112,7 @@ for name, n in SIZES.items():
 # %% [markdown]
 # Nobody knows the true $p$, so one puts the measured share in its place. About 95 % of all test sets fall within two
 # standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The 0.84 of the frozen vectors lies well
-# inside. The 46 questions and the 872 phrases are other tests of this book: chapter 17 asks the questions, and the
-# phrases are those of SST-2, from film reviews. On 872 of these it would be 0.86, give or take 0.02.
+# inside. On 872 phrases it would be 0.86, give or take 0.02.
 
 # %% [markdown]
 # **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
@@ -256,19 +254,24 @@ bars = first.std(axis=1, ddof=1) + second.std(axis=1, ddof=1)
 print(f"mean ± standard deviation, apart: {(gap > bars).mean():.2f}")
 print(f"mean ± standard error, apart: {(gap > bars / math.sqrt(3)).mean():.2f}")
 luck = stats.ttest_ind(first, second, axis=1).pvalue
-print(f"t-test, p < 0.05: {(luck < 0.05).mean():.2f}")
+print(f"t-test, luck less than once in 20: {(luck < 0.05).mean():.2f}")
 
 deviations = first.std(axis=1, ddof=1)
 low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So three seeds without overlap
-# are a hint. Four without overlap are a stronger one, since luck does that once in 35 times. The error bars of many
-# figures are a weaker one: where they show a standard error, those of two equal recipes are apart in about a quarter
-# of the cases. The *t*-test, made for few draws, keeps its one in 20: it divides the difference of the means by its
-# standard error, and asks how often luck alone makes so large a ratio. But none of this says anything about other
-# sentences.
+# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So much for luck alone:
+#
+# | one sees | with two equal recipes |
+# |---|---|
+# | error bars (standard errors) apart | in about a quarter of the cases |
+# | three seeds above three | once in 10 |
+# | a *t*-test below its 0.05 | once in 20, as it promises |
+# | four seeds above four | once in 35 |
+#
+# (The *t*-test, made for few draws, divides the difference of the means by its standard error, and asks how often luck
+# makes so large a ratio.) None of this says anything about other sentences.
 #
 # ## Two systems, the same sentences
 #
@@ -304,8 +307,8 @@ assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
 # %% [markdown]
 # The sentences on which both agree say nothing about which is better. Where they differ, one system wins. If the two
 # were equally good, each such sentence would be the toss of a fair coin. So: how often would coins fall at least as
-# unevenly as this, one way or the other? That is the **sign test**, for right and wrong also called McNemar's. By
-# hand, with four disagreements that one system wins all: four coins fall in 16 ways, and two of these, all heads and
+# unevenly as this, one way or the other? This share is called $p$, and the question is the **sign test**, for right and
+# wrong also called McNemar's. By hand, with four disagreements that one system wins all: four coins fall in 16 ways, and two of these, all heads and
 # all tails, are as uneven.
 
 
@@ -387,10 +390,9 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (That is what the last
 # column of the output has. The bootstrap finds the same without a formula.)
 #
-# So keep what each system said to each example, not only its total. (Chapter 17 does, with searches in this book, whose
-# sections change from one edition to the next. In one of them a search by meaning found a right chapter for 34 of 46
-# questions and a search by words for 26. Thirteen questions only the first got right, five only the second: pair B's
-# counts, and so its $p$.)
+# So keep what each system said to each example, not only its total. (Chapter 17 does: in one edition of this book, a search
+# by meaning found a right chapter for 34 of 46 questions and a search by words for 26. Thirteen questions only the first
+# got right, five only the second: pair B's counts, and so its $p$.)
 #
 # And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
 # equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
@@ -564,7 +566,7 @@ anew = rng.binomial(100, 0.5, 2000) / 100  # the chosen head, on 100 other words
 print(f"one head {found[:, 0].mean():.2f}, the best of 72 {best.mean():.2f}", end=", ")
 print(f"the same head on other words {anew.mean():.2f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over accuracy from 0.3 to 0.75. The grey one, the chosen head on 100 other words, is a wide hill around 0.50. The blue one, the best of 72 heads on the words it was chosen by, is a narrow hill around 0.62. They hardly overlap."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 words by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over the share found, from 0.3 to 0.75. The grey one, the chosen head on 100 other words, is a wide hill around 0.50. The blue one, the best of 72 heads on the words it was chosen by, is a narrow hill around 0.62. The grey hill's right slope lies below the blue one."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 words by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
 figure, ax = plt.subplots(figsize=(6.4, 2.5))
 bins = np.arange(0.295, 0.755, 0.01)
 for values, colour, name, x, y in (
@@ -607,7 +609,8 @@ assert np.quantile(best, 0.025) >= 0.57
 # </details>
 
 # %%
-COLA = {  # accuracy, Matthews correlation: from the same predictions
+# accuracy, and Matthews correlation: 1 if all is right, 0 for any blind answer
+COLA = {
     "always the same answer": (0.691, 0.00),
     "bag of words": (0.691, 0.15),
     "frozen vectors": (0.684, 0.09),
@@ -620,8 +623,8 @@ for name, (accuracy, matthews) in COLA.items():
 # A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the
 # most frequent answer; the neighbouring word, where one asks which word belongs to which; the longer text, where
 # lengths differ between the classes; only the second sentence, where pairs are judged. It need not be a rival. But
-# without its number nobody can read yours. (Some measures give the blind rule 0, such as Matthews' correlation, which
-# chapter 14 computes.)
+# without its number nobody can read yours. (Some measures give the blind rule 0: Matthews' correlation, say, of which
+# more in chapter 14.)
 #
 # ## What a careful sentence looks like
 #
@@ -655,8 +658,8 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 
 # %% [markdown]
 # **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that 15 of
-# 46 questions are disagreements (in chapter 17, in one edition, 18 were). How many questions must be asked
-# until `sign_test` falls below 0.05, if the shares stay as they are? Try multiples of 15 disagreements.
+# 46 questions are disagreements. How many questions must be asked until `sign_test` falls below 0.05, if the shares
+# stay as they are? Try multiples of 15 disagreements.
 
 # %% tags=["hide-cell"]
 # Solution 2
