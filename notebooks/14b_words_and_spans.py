@@ -129,19 +129,19 @@ class OurTagger(nn.Module):
 
 
 # %% [markdown]
-# But BERT sees pieces, not words. The paper's rule: the first piece of a word carries its label. The others carry none, and
-# have no part in the loss (−100 stands for "none"; `F.cross_entropy` leaves such places out by itself).
+# But BERT sees pieces, not words. A piece without a label gets −100 and has no part in the loss (`F.cross_entropy`
+# leaves such places out by itself).
 
 # %% [markdown]
 # **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes*
-# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100? What
+# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100, if each word is to count once? What
 # would `B-person` say of *##qvist*, and what `I-person`?
 #
 # <details><summary>Answer</summary>
 #
-# Six, one for each word, however it is cut. `B-person` would begin a new name in the middle of a word. `I-person` is
-# not false, and some do label all pieces so; but then a word of three pieces counts three times, in the loss and in
-# the measure. By the paper's rule it is the word that is labelled.
+# Six, one for each word, however it is cut: in the paper a word's first piece carries its label, the others none.
+# `B-person` would begin a new name in the middle of a word. `I-person` is not false, and some do label all pieces so;
+# but then a word of three pieces counts three times, in the loss and in the measure.
 #
 # </details>
 
@@ -232,7 +232,7 @@ for name, said in (("always O", lazy), ("half a name", half)):
 # %% [markdown]
 # Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, does
 # it have a capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a
-# tagger. What BERT reads of some rows {"words", "labels"}:
+# tagger. A row of the data has its "words" and their "labels"; `padded` makes of rows what BERT reads:
 
 
 # %%
@@ -442,8 +442,8 @@ print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 #
 # ### From characters to pieces and back
 #
-# The answers of the data are given as characters: "*the bark of an oak tree*, from character 18". The pieces
-# know their characters, so the translation is arithmetic, both ways:
+# The answers of the data are given as characters: "*the bark of an oak tree*, from character 18". What is *read* of a
+# question and its text is a row of pieces, each with its characters (`spans`), so the translation is arithmetic:
 
 
 # %%
@@ -511,9 +511,8 @@ print(windows(1000, 384, 128))
 # <details><summary>Answer</summary>
 #
 # 355. Neighbouring windows share 384 minus the stride. An answer of 30 pieces that just misses the end of one window
-# begins 29 before it, so at least 29 pieces must be shared. 356 loses one answer of 971, where the first window ends.
-# That is the mistake nobody notices. (The authors take 128. Then each piece is also read with much text on either
-# side, in one window or another.)
+# begins 29 before it, so at least 29 pieces must be shared: 384 − 29 = 355. 356 loses one answer of 971, where the first window ends.
+# (The authors take 128, so that each piece is also read with much text on either side.)
 #
 # </details>
 
@@ -653,16 +652,15 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # | WNUT-17 | 3,394 | entity F1 | 0.00<!-- fine_tuning_wnut: majority/f1 .2f --> | 0.07<!-- fine_tuning_wnut: bag_of_words/f1 .2f --> | 0.26<!-- fine_tuning_wnut: frozen/f1 .2f --> | 0.42<!-- fine_tuning_wnut: fine_tuned/f1/mean .2f --> |
 # | SQuAD | 6,000 | answer F1 | 0.00<!-- fine_tuning_squad: majority/f1 .2f --> | 0.13<!-- fine_tuning_squad: bag_of_words/f1 .2f --> | 0.14<!-- fine_tuning_squad: frozen/f1 .2f --> | 0.56<!-- fine_tuning_squad: fine_tuned/f1/mean .2f --> |
 #
-# (Spread over the seeds: about 0.02 or less. WNUT-17 is tested on its test split, SQuAD on 1,000 questions of its
-# validation split. For a question, "bag of words" is the sentence that shares most words with it. All of it is among the
+# (Spread over seeds: about 0.02 or less. WNUT-17 is tested on its test split, SQuAD on 1,000 questions of its
+# validation split. "Majority" always says what is commonest: `O`, or for questions nothing. For a question, "bag of
+# words" is the sentence that shares most words with it; for WNUT-17 chapter 15 gives its bag other features. See the
 # [measured results](../book/results/words_and_spans.md#fine-tuning-wnut).)
 #
 # On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On
-# **WNUT-17** there is more in the frozen body than its last layer shows: on a weighted sum of all layers a linear
-# layer has 0.36<!-- ner_features: weighted_all/linear/test/f1/mean .2f -->, and a BiLSTM
-# 0.41<!-- ner_features: weighted_all/bilstm/test/f1/mean .2f -->. [Chapter 15](15_features.ipynb) is about this.
+# **WNUT-17** there is more in the frozen body than its last layer shows: [chapter 15](15_features.ipynb).
 #
-# ### The same, by a small difference
+# ### The same, with LoRA
 #
 # [Chapter 14](14_fine_tuning.ipynb#a-small-difference) put two thin matrices beside each of the body's own
 # and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
@@ -693,17 +691,17 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
 
 # %% [markdown]
 # The second question has no answer in the text. In SQuAD, from which this model learned, every question has one. So it
-# needs a threshold τ. Seven of the 38 test questions have no answer; of the answers that the reader gives, precision
-# is the share that match exactly, recall that of the 31 there are.
+# needs a threshold τ. Seven of the 38 test questions have no answer, 31 have one. *Precision* is the share of the
+# answers given that match exactly, *recall* the share of the 31 that are given so.
 
 # %% [markdown]
 # **Predict.** Raise τ from 0 to 6, and from there to 12. What becomes of the two?
 #
 # <details><summary>Answer</summary>
 #
-# To 6, precision rises, from 0.75 to 0.87, and recall stays: the questions that fall silent are those without an answer,
-# all seven. From 8 on the right answers fall silent as well, and at 12 recall is 0.52. (So clean a cut is luck
-# with 38 questions; and one would choose τ on others: exercise 3.)
+# To 6, precision rises, from about three quarters by a tenth, and recall stays: only questions without an answer fall
+# silent, and by 6 all seven are. From 8 on right answers fall silent as well, and at 12 recall is about a half. (So
+# clean a cut is luck with 38 questions.)
 #
 # </details>
 
@@ -724,7 +722,9 @@ for threshold in THRESHOLDS:
         if was and not now
     ]
     kept = [bool(answer) for answer in said]
-    now_silent = table(["question", "its answer"], silent) if silent else "none"
+    more = [(f"and {len(silent) - 3} more", "")] if len(silent) > 3 else []
+    shown = [*silent[:3], *more]
+    now_silent = table(["question", "its answer"], shown or [("none", "")])
     frames.append(
         join(
             part(f"{n} of 38 answered", bars(shares)), part("falls silent", now_silent)
@@ -739,10 +739,11 @@ Stepper(
 )
 
 # %% tags=["remove-cell"]
-assert [at[tau][0] for tau in (4, 6)] == [31, 31] and at[0][0] > 31
-assert all(bool(a) == bool(t) for a, t in zip(answered(reader, 5), right, strict=True))
-assert round(at[0][1], 2) == 0.75 and round(at[6][1], 2) == 0.87
-assert at[0][2] == at[6][2] > 0.85 and round(at[12][2], 2) == 0.52
+assert max(abs(at[tau][0] - 31) for tau in (4, 6)) <= 1 and at[0][0] > 33
+said = answered(reader, 6)
+assert not any(a for a, texts in zip(said, right, strict=True) if not texts)
+assert abs(at[0][1] - 0.75) < 0.05 and 0.06 < at[6][1] - at[0][1] < 0.18
+assert abs(at[0][2] - at[6][2]) < 0.04 and at[6][2] > 0.8 and 0.4 < at[12][2] < 0.62
 
 # %% [markdown]
 # Try your own [messages](../book/live.md#names-in-a-message).
@@ -770,8 +771,7 @@ print("by words →", len(entities(["B-person"])), "name")
 # Best start and best end, each by itself, are quicker to write than a search. Hugging Face's issue 13347 asks what to do
 # with their results; tutorials of the library Captum printed empty answers (issue 684). An answer that ends before it
 # begins is an empty text when it is quoted, and an empty text is taken for "no answer": nothing fails, and the questions
-# *without* answer look well understood. Here is how often it happens to the reader that comes with the course, on this
-# page's 38 questions:
+# *without* answer look well understood. How often does it happen to the course's reader, on the 38 questions?
 
 # %% tags=["nbval-ignore-output"]
 scores = fine_tuning.scores(reader, asked)

@@ -139,8 +139,9 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # From the pair (tree, old) a model could be asked "which word stood near *tree*?" That is a choice among the whole
 # vocabulary, a softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks
 # something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each:
-# *did this word stand near?* Every word has two vectors (with one, it would always count as its own neighbour): $v$ is
-# used when the word itself is asked about, $v'$ when it may be the neighbour. The probability of "yes" is
+# *did this word stand near?* Every word has two vectors: $v$ is
+# used when the word itself is asked about, $v'$ when it may be the neighbour. (With one, $v \cdot v$ is never negative,
+# and a word would always count as its own neighbour.) The probability of "yes" is
 # $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the loss of one pair is
 # (equation 4 of the paper)
 #
@@ -456,9 +457,10 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
 # beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
-# word, both meanings stand equally often at each position. But now one's own position points to the *wrong* meaning:
-# of two and two sentences with "light" at position 6, each sees one of its own kind and two of the other. So only
-# neighbours with the word at another position are allowed (`may`). Then position by itself is exactly at chance:
+# word, both meanings stand equally often at each position. But now one's own position points to the *wrong* meaning. Say
+# that four sentences have "light" at position 6, two of each meaning: besides itself, each of them sees one of its own
+# kind and two of the other. So only neighbours with the word at another position are allowed (`may`). Then position by
+# itself is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]
@@ -536,9 +538,9 @@ right = {
 assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 
 # %% [markdown]
-# One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04. So the last
-# state's lead over the baseline, 0.10, is about two standard errors of a difference and no more; and nobody can say
-# which of the states 2 to 6 is best. The words differ more: in the last state "bank" and "spring" together have 46 of
+# One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04, and that of a
+# difference about √(0.03² + 0.04²) = 0.05. So the last state's lead over the baseline, 0.10, is two of them, no
+# more; and nobody can say which of the states 2 to 6 is best. The words differ more: in the last state "bank" and "spring" together have 46 of
 # 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun or an adjective, grammar alone might be enough,
 # as chapter 12 warned. The other three are nouns in both senses.) Here are "light" and "bat":
 
@@ -557,15 +559,15 @@ plt.show()
 # as GPT would; that and the right half, the two vectors side by side, as ELMo would; or the whole sentence, as BERT.
 
 # %% [markdown]
-# **Predict.** The reader of whole sentences finds 87 right neighbours of 96. How many will the reader of left halves
-# find? And will two halves, side by side, make a whole?
+# **Predict.** The reader of whole sentences finds 87 right neighbours of 96. Will the reader of left halves find a few
+# fewer, or hardly more than half of all? And will two halves, side by side, make a whole?
 #
 # <details><summary>Answer</summary>
 #
-# Left halves give 77, right halves 79. Each alone gets eight to ten sentences fewer right than the whole, probably
-# because the word that decides ("bag", "lamp") stands before "light" in one sentence and after it in the next. Side by
-# side they have 85, two fewer than the whole, a difference that means nothing. "Both sides in every layer" is BERT's
-# argument, and it is tempting to expect a clear win. It would show where a word on the left must be understood through
+# A few fewer: left halves give 77, right halves 79, probably because the word that decides ("bag", "lamp") stands
+# before "light" in one sentence and after it in the next. Side by side they have 85, two fewer than the whole, a
+# difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to expect a clear
+# win. It would show where a word on the left must be understood through
 # one on the right before it helps. Such sentences may be rare in so small a set.
 #
 # </details>
@@ -615,8 +617,8 @@ assert abs(one_sense[0] - two_senses[0]) < 0.01 and two_words.max() < two_senses
 assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.6
 
 # %% [markdown]
-# It is not: one word has more even in two senses, in every state. Two different words have less than 0.3, and the two
-# senses part by a tenth at most.
+# It is not: on average over the four words, one word has more even in two senses, in every state, and the senses part
+# by a tenth at most. (Single words differ: exercise 3.) Two different words have less than 0.3.
 #
 # Two sentences of your own, and how a word's vectors move apart: [Type your own](../book/live.md#one-word-two-sentences).
 #
@@ -637,8 +639,7 @@ for name in COMBINATIONS:
 # so the mean is 3.5.) The book's set `entities` has 130 sentences to learn from and 90 held out, with 131 names. Our
 # tagger is one linear layer on the vectors, which are first brought to mean 0 and variance 1 (exercise 4 shows why).
 # `fit_probe` trains it on all words at once, together with the mix where there is one. It draws nothing at random, so
-# there is no seed to be lucky with. (The linear layers in the table further down were trained step by step, from three
-# seeds; their numbers are near these.)
+# there is no seed to be lucky with.
 
 # %%
 sets = {
@@ -686,10 +687,10 @@ def inputs(states, name):
 
 
 # %% tags=["hide-input"]
-def static(examples):
+def static(examples, places=lambda cut: cut.places):
     """The table's vectors of the words, the mean over their pieces, as one state."""
     cuts = [cut_words(tokenizer, e["words"]) for e in examples]
-    rows = [pieces[[c.ids[k] for k in p]].mean(0) for c in cuts for p in c.places]
+    rows = [pieces[[c.ids[k] for k in p]].mean(0) for c in cuts for p in places(c)]
     return torch.stack(rows)[None]
 
 
@@ -741,41 +742,37 @@ assert scores["embeddings"] > by_bag and scores["embeddings"] < scores["last"] -
 assert scores["last"] < scores["second_to_last"] < scores["concat_last_four"] - 0.03
 assert max(of_state) in of_state[3:5] and max(of_state) > of_state[6] + 0.08
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of entity F1. Left, by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Right, bars for the combinations: embeddings 0.52, last 0.63, second to last 0.68, weighted sum of all 0.71, weighted sum of the last four 0.71, concatenation of the last four 0.75. Lines for the static table at 0.48 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger. Left: single hidden states. Right: the combinations of BERT's table 7. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds, on the 60 test sentences."}}
-figure, (ax, bx) = plt.subplots(
-    1, 2, figsize=(7.4, 3.1), sharey=True, width_ratios=[1, 1.5]
-)
-ax.plot(range(7), of_state, marker="o", color=plots.BLUE)
-ax.set(xlabel="hidden state", ylabel="entity F1", ylim=(0, 1))
-order = ["embeddings", "last", "second_to_last"]
-order += ["weighted_all", "weighted_last_four", "concat_last_four"]
-ticks = [name.replace("_", "\n") for name in order]
-bx.bar(ticks, [scores[name] for name in order], color=plots.BLUE)
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Entity F1 by hidden state: 0.52 at state 0, rising to about 0.75 at states 3 and 4, falling to 0.63 at state 6. Lines for the last four states side by side at 0.74, for the static table at 0.48 and for the bag of features at 0.44. A band from 0.69 to 0.80 for fine-tuning."}, "figure": {"caption": "Names found on the book's held-out sentences by a linear tagger, by hidden state. The band: MiniLM fine-tuned on the same sentences, lowest to highest of five seeds, on the 60 test sentences."}}
+figure, ax = plt.subplots(figsize=(6.4, 3.1))
+ax.plot(range(7), of_state, marker="o", color=plots.BLUE, label="one state")
 # Fine-tuned on the same sentences, five seeds: experiments/fine_tuning_small.py.
 band = {"color": plots.GREEN, "alpha": 0.3, "lw": 0, "label": "fine-tuned, five seeds"}
-for panel in (ax, bx):
-    panel.axhspan(0.69, 0.80, zorder=0, **band)
-    panel.axhline(by_table, color=plots.GREY, ls=":", lw=1.5, label="static table")
-    panel.axhline(by_bag, color=plots.ORANGE, ls="--", lw=1.5, label="bag of features")
-bx.tick_params(axis="x", labelsize=8)
-bx.legend(fontsize=9, loc="upper left", ncols=2)
+ax.axhspan(0.69, 0.80, zorder=0, **band)
+for score, colour, line, label in (
+    (scores["concat_last_four"], plots.INK, "-", "last four, side by side"),
+    (by_table, plots.GREY, ":", "static table"),
+    (by_bag, plots.ORANGE, "--", "bag of features"),
+):
+    ax.axhline(score, color=colour, ls=line, lw=1.5, label=label)
+ax.set(xlabel="hidden state", ylabel="entity F1", ylim=(0, 1))
+ax.legend(fontsize=9, loc="lower right", ncols=2)
 plt.show()
 
 # %% [markdown]
-# So what the last layer is worth depends on the task. That is the reason for taking several layers: with a mix or a
-# concatenation one need not know the best one in advance.
+# So what the last layer is worth depends on the task. Hence several layers: with a mix or a concatenation one need not
+# know the best one in advance.
 #
 # The band in the picture is MiniLM fine-tuned on the same 130 sentences, also under a linear layer: from 0.69<!--
 # fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f --> over five
-# seeds, on the 60 test sentences. The best frozen vectors reach this band (their bars are of all 90). With so few
+# seeds, on the 60 test sentences. The best frozen vectors reach this band (their numbers are of all 90). With so few
 # sentences, the seed matters more than the choice among the better combinations.
 #
 # ### Does it hold elsewhere?
 #
 # In the paper the tagger on top is a two-layer BiLSTM, which reads the whole sentence of vectors before it labels a
 # word. The first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the smaller
-# MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Compare how the numbers go
-# up and down within a column, not the levels. The last line is fine-tuning.
+# MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Compare ups and
+# downs within a column, not levels. The last line is fine-tuning.
 #
 # | features | BERT base, BiLSTM | MiniLM, linear layer | MiniLM, BiLSTM |
 # |---|---|---|---|
@@ -815,10 +812,11 @@ if REAL:
 # ## Frozen or fine-tuned?
 #
 # In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there
-# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. The BiLSTM nearly does what
-# otherwise BERT itself learns. On WNUT-17, MiniLM fine-tuned under a linear layer has
-# 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, under a BiLSTM on the features that are best on the
-# validation split, 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->.
+# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. How much the BiLSTM does, our
+# columns tell: on WNUT-17, MiniLM fine-tuned under a linear layer has
+# 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, on the features that are best on the validation
+# split, a BiLSTM has 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->, a linear layer
+# 36.2 %<!-- ner_features: weighted_all/linear/test/f1/mean .1f -->.
 #
 # What does it cost? Frozen features read all sentences once, forward only. An epoch of fine-tuning adds the backward
 # pass and the optimizer; in our experiment, on the same sentences, it took 4.0<!-- ner_features:
@@ -879,9 +877,8 @@ assert accuracy(by_position, unmatched) == 1.0 and trap[0] > 0.98 > 0.93 > trap[
 assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
-# Excluding neighbours at the same position does not help enough: position alone still has 0.82, since "early" and
-# "late" remain. Nor is matching enough by itself: the last line allows neighbours at the same position in the matched
-# set; most have the other meaning, and position alone falls *below* chance. One needs both.
+# Excluding neighbours at the same position is not enough: position alone still has 0.82. Nor is matching: with
+# neighbours at the same position it falls *below* chance (last line). One needs both.
 #
 # ### The vector of something else
 #
@@ -895,14 +892,14 @@ assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
 # **Predict.** The tagger learns and is tested with such vectors, on the last four states side by side. With the right
-# ones its F1 is about 0.75, and the bag of features, which sees no vectors, has about 0.44. `[CLS]` forgotten means
-# that every word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.75?
+# ones its F1 is about 0.74, and the bag of features, which sees no vectors, has about 0.44. `[CLS]` forgotten means
+# that every word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.74?
 #
 # <details><summary>Answer</summary>
 #
-# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features:
-# a neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it. That
-# makes the bug hard to see. The shifted vectors do hardly worse. Only `[CLS]` for every word falls below 0.15: it is
+# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features.
+# A neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it; its row of
+# the static table, which was not, gives only 0.31 (last line). That makes the bug hard to see. The shifted vectors do hardly worse. Only `[CLS]` for every word falls below 0.15: it is
 # the same for all words of a sentence, so it cannot tell them apart.
 #
 # </details>
@@ -919,10 +916,14 @@ for name, places in wrong.items():
     two = (inputs(states_of(rows, places), concat) for rows in (learn, held_out))
     missed[name] = tag(*two)
     print(f"{name:23} {missed[name]:.2f}")
+two = (static(rows, wrong["[CLS] forgotten"]) for rows in (learn, held_out))
+by_neighbour = tag(*two)
+print(f"[CLS] forgotten, static {by_neighbour:.2f}")
 
 # %% tags=["remove-cell"]
 shifted, one_left, cls, last_piece = missed.values()
 assert scores[concat] - 0.1 > max(shifted, one_left) and min(shifted, one_left) > by_bag
+assert by_neighbour < min(0.38, one_left - 0.1)
 assert cls < 0.15 and abs(last_piece - scores[concat]) < 0.06
 
 # %% [markdown]
