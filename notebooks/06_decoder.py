@@ -70,7 +70,7 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # the **memory**. Then the decoder writes one character at a time. It begins with a **begin** token, `>`, and what it
 # has written is what it reads next, until it writes an **end** token, `.`:
 #
-# | the decoder reads, with the memory | and writes |
+# | besides the memory, the decoder reads | and writes |
 # |---|---|
 # | `>` | `1` |
 # | `> 1` | `9` |
@@ -197,7 +197,8 @@ print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=T
 torch.manual_seed(0)
 memory = torch.randn(2, 9, 16)  # what the encoder made of two sources
 x = torch.randn(2, 6, 16)  # what the decoder has made of its six characters
-# True: may be seen. [:, 0] takes away the axis of the heads: here is only one
+# True: may be seen. It is (batch, 1, 1, n): the second axis is for heads. [:, 0] takes
+# that away, for here is only one
 memory_mask = padding_mask(torch.tensor([9, 5]), n=9)[:, 0]
 W_Q, W_K, W_V = (torch.randn(16, 16) / 4 for _ in range(3))
 
@@ -706,10 +707,9 @@ assert all((a - b).abs().max() < 1e-5 * a.abs().max() for a, b in compared.value
 # ### How many parameters?
 #
 # The paper lists 65 million for its base model ($d_{\text{model}} = 512$) and 213 million for the big one
-# ($d_{\text{model}} = 1024$). With its
-# vocabulary of "about 37000" tokens we count 63.1 and 214.3 million, part by part in the folded cell. What makes the
-# difference the paper does not say, and no single vocabulary explains both. So if *your* base model has 63 million,
-# nothing is missing. Its largest part is the decoder, 25 million: each of its blocks has two attentions.
+# ($d_{\text{model}} = 1024$). With its vocabulary of "about 37000" tokens we count 63.1 and 214.3 million, part by part
+# in the folded cell. What makes the difference the paper does not say. So if *your* base model has 63 million, nothing
+# is missing. Its largest part is the decoder, 25 million: each of its blocks has two attentions.
 
 
 # %% tags=["hide-cell"]
@@ -737,13 +737,6 @@ for config in (base, big):
 print("millions           base      big")
 for what, (in_base, in_big) in rows.items():
     print(f"{what:17} {in_base:5.2f} {in_big:8.2f}")
-
-print("\nvocabularies that would round to the paper's numbers")
-for name, published, d, d_ff in (("base", 65, 512, 2048), ("big", 213, 1024, 4096)):
-    without = sum(parameters(0, d, d_ff).values())
-    low, high = (1e6 * (published + half) - without for half in (-0.5, 0.5))
-    low, high = low / (d + 1), high / (d + 1)  # a row of E and a bias for each token
-    print(f"{name:4} {published:4} M: {low:,.0f} to {high:,.0f} tokens")
 
 # %% [markdown]
 # ### Three differences
@@ -990,21 +983,19 @@ with_and_without(
 
 # %% [markdown]
 # **Predict.** Every year in training lay between 1900 and 2099. Now we take the unseen days two hundred years back:
-# `10 may 1765`, say. What share of these dates will the model write without a mistake? And how often will month and day
-# be right?
+# `10 may 1765`, say. Which survives, the year or month and day, and why?
 #
 # <details><summary>Answer</summary>
 #
-# Few dates are right as a whole, though month and day mostly are. With three other seeds the share of whole dates lies
-# between 0.08<!-- other_seeds: chapter_6/whole_date/min .2f --> and 0.25<!-- other_seeds: chapter_6/whole_date/max .2f
-# -->, that of month and day between 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> and 0.94<!--
-# other_seeds: chapter_6/month_and_day/max .2f -->. It is tempting to say that the model has learned to copy the year's
-# digits, and a digit is a digit. But in training every answer began with 19 or 20, and the model has learned that as
-# well: an answer begins so nearly always in some runs, and with the other seeds 0.20<!-- other_seeds:
-# chapter_6/begins_with_19_or_20/min .2f --> to 0.77<!-- other_seeds: chapter_6/begins_with_19_or_20/max .2f --> of
-# them. (Where seeds differ so much, this page's own run may lie outside all three ranges.) In most, not even the year's
-# last two digits are right. A model may learn anything that is true of its
-# examples, whether we meant it or not.
+# Month and day, mostly: with three other seeds in 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> to
+# 0.94<!-- other_seeds: chapter_6/month_and_day/max .2f --> of the dates. As a whole only 0.08<!-- other_seeds:
+# chapter_6/whole_date/min .2f --> to 0.25<!-- other_seeds: chapter_6/whole_date/max .2f --> are right; in most, not
+# even the year's last two digits are. It is tempting to say that the model has learned to copy the year's digits, and a
+# digit is a digit. But in training every answer began with 19 or 20. Some models have learned that as well, more or
+# less: with the other seeds 0.20<!-- other_seeds: chapter_6/begins_with_19_or_20/min .2f --> to 0.77<!-- other_seeds:
+# chapter_6/begins_with_19_or_20/max .2f --> of the answers begin so. (Seeds differ so much that the run printed on this
+# page lies outside all three ranges.) A model may learn anything that is true of its examples, whether we meant it or
+# not.
 #
 # </details>
 

@@ -474,7 +474,9 @@ def test_multi_head_colours_w_o_by_the_head_it_meets():
 def test_vector_to_token_shows_softmax_of_its_scores():
     shares = decoder.shares_of_scores()
     scores = torch.tensor(list(decoder.SCORES.values()))
-    assert_close(torch.tensor(shares), scores.exp() / scores.exp().sum())
+    others = decoder.OTHERS * math.exp(decoder.SCORE_OF_OTHERS)
+    assert len(scores) + decoder.OTHERS == 42
+    assert_close(torch.tensor(shares), scores.exp() / (scores.exp().sum() + others))
     shown = texts(draw("vector_to_token").svg())
     assert holds_in_order(shown, written(torch.tensor(shares), ".2f"))
     assert "9" in shown and max(decoder.SCORES, key=decoder.SCORES.get) == "9"
@@ -483,8 +485,9 @@ def test_vector_to_token_shows_softmax_of_its_scores():
 def test_targets_loss_is_cross_entropy():
     right = torch.tensor([decoder.COLUMNS.index(character) for character in decoder.TARGET])
     shares = torch.tensor(decoder.SHARES)
-    assert_close(shares.sum(dim=1), torch.ones(5))
-    losses = torch.nn.functional.cross_entropy(shares.log(), right, reduction="none")
+    assert_close(shares.sum(dim=1), torch.full((5,), 0.98))  # 0.02 for the other 38
+    each = torch.cat([shares, torch.full((5, 38), 0.02 / 38)], dim=1)
+    losses = torch.nn.functional.cross_entropy(each.log(), right, reduction="none")
     assert_close(torch.tensor(decoder.losses_of_targets()), losses)
     shown = texts(draw("targets").svg())
     assert holds_in_order(shown, written(losses, ".2f"))

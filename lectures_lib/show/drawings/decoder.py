@@ -10,14 +10,16 @@ TARGET = "1969."  # its last character is the end token
 BEGIN = ">"
 # of `vector_to_token`: made-up scores of five of the alphabet's characters after ">1"
 SCORES = {"0": 0.5, "1": 0.0, "8": 2.0, "9": 3.0, ".": -1.0}
-# of `targets`: made-up shares, a row for each position, a column for each character
+OTHERS, SCORE_OF_OTHERS = 37, -3.5  # and of each of the others
+# of `targets`: made-up shares, a row for each position, a column for each character; the other 38
+# have what is missing to 1
 COLUMNS = "169."
 SHARES = (
-    (0.90, 0.02, 0.05, 0.03),
-    (0.04, 0.10, 0.80, 0.06),
-    (0.10, 0.50, 0.35, 0.05),
-    (0.05, 0.30, 0.60, 0.05),
-    (0.02, 0.04, 0.04, 0.90),
+    (0.90, 0.02, 0.04, 0.02),
+    (0.04, 0.09, 0.80, 0.05),
+    (0.10, 0.50, 0.34, 0.04),
+    (0.04, 0.30, 0.60, 0.04),
+    (0.02, 0.03, 0.03, 0.90),
 )
 # of `whole_transformer`: who looks at whom
 KINDS = (
@@ -176,8 +178,9 @@ def visible() -> Tensor:
 
 
 def shares_of_scores() -> list[float]:
-    """Softmax of the scores that `vector_to_token` shows."""
-    return torch.tensor(list(SCORES.values())).softmax(dim=-1).tolist()
+    """Softmax over the whole alphabet, for the characters that `vector_to_token` shows."""
+    scores = [*SCORES.values(), *[SCORE_OF_OTHERS] * OTHERS]
+    return torch.tensor(scores).softmax(dim=-1)[: len(SCORES)].tolist()
 
 
 def losses_of_targets() -> list[float]:
@@ -204,10 +207,12 @@ def vector_to_token() -> Canvas:
         "Read from left to right. The decoder has read the begin token and a 1; the vector at the "
         "last place has d model numbers. It is multiplied by E transposed, plus a bias: one score "
         "for each character of the alphabet, also called logits. Softmax makes shares of them that "
-        f"sum to 1. Five characters are shown, score and share: {rows}. The largest share is that "
-        f"of {best}, and that is written next.",
+        f"sum to 1. Five characters are shown, score and share: {rows}. The other {OTHERS} have "
+        f"−{-SCORE_OF_OTHERS} each and {1 - sum(shares):.2f} together. The largest share is "
+        f"that of {best}, and that is written next.",
         "The last step. The scores (logits) of five of the 42 characters are shown, with made-up "
-        "numbers; softmax turns them into shares, and the likeliest is written.",
+        f"numbers (the other {OTHERS} have −{-SCORE_OF_OTHERS} each); softmax turns all of "
+        "them into shares, and the likeliest is written.",
     )
     top, high = 72, 44
     middle = top + 2.5 * high
@@ -263,8 +268,8 @@ def targets() -> Canvas:
         "what is wanted: 1 for the right character, 0 for all others; right, the loss: minus the "
         f"logarithm of the right character's share. {rows}. The mean of the five is {mean:.2f}.",
         "Five exercises at once. What is wanted is all on one character; the loss is −ln of the "
-        "share that this one gets, and the training loss is the mean. (Made-up shares, four "
-        "characters of 42.)",
+        "share that this one gets, and the training loss is the mean. (Made-up shares of four "
+        "characters; the other 38 have 0.02 together.)",
     )
     top, cell = 84, (50, 42)
     right = [[column == character for column in COLUMNS] for character in TARGET]
