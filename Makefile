@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
-# Threads that wait sleep: two test processes with two threads each would otherwise spin in each other's way.
+# Threads that wait sleep at once: three test processes with two threads each would otherwise spin in each other's way.
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .PHONY: help setup system book slides serve lighthouse test test-long notebooks homework lint format lock fork clean
