@@ -189,7 +189,7 @@ UNREACHED = """async () => {
   await document.fonts.ready;
   for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame);
   return [...document.querySelectorAll(".bd-article *")].filter((e) => {
-    if (e.matches("pre") || e.scrollWidth <= e.clientWidth + 1 || !e.clientWidth) return false;
+    if (e.matches("pre") || !e.checkVisibility() || e.scrollWidth <= e.clientWidth + 1 || !e.clientWidth) return false;
     const style = getComputedStyle(e);
     if (!["auto", "scroll"].includes(style.overflowX)) return false;
     const named = ["group", "region"].includes(e.getAttribute("role")) && e.getAttribute("aria-label")?.trim();

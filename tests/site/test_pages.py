@@ -143,15 +143,19 @@ def test_axe_finds_nothing(visit, path):
     assert visit(path).violations == {"light": [], "dark": []}
 
 
-def test_what_scrolls_in_a_fold_is_reached_once_it_is_open(tab, address):
+@pytest.mark.parametrize(
+    ("chapter", "kind"), [("06_decoder", "pre"), ("11_vision_transformer", "[data-scrolls]")]
+)
+def test_what_scrolls_in_a_fold_is_reached_once_it_is_open(tab, address, chapter, kind):
     page = tab(width=390)
-    page.goto(address + "notebooks/06_decoder.html")
-    closed = "() => [...document.querySelectorAll('details:not([open]) pre')].length"
-    assert page.evaluate(closed) > 10
+    page.goto(f"{address}notebooks/{chapter}.html")
+    page.add_style_tag(content="details pre { width: 4rem !important }")  # no line fits in
+    page.wait_for_function(ALL_SCROLL_BY_KEYBOARD)
     page.evaluate("() => { for (const e of document.querySelectorAll('details')) e.open = true }")
     page.wait_for_function(ALL_SCROLL_BY_KEYBOARD)
     assert page.evaluate(
-        "() => [...document.querySelectorAll('details pre')].some((e) => e.tabIndex === 0)"
+        "(kind) => [...document.querySelectorAll(`details ${kind}`)].some((e) => e.tabIndex === 0)",
+        kind,
     )
 
 
