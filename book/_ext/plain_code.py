@@ -47,6 +47,5 @@ def read_styles(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict:
     """In place of Pygments' formatter."""
     app.connect("builder-inited", read_styles)
-    app.parallel = 2
     PygmentsBridge.html_formatter = PlainFormatter
     return {"parallel_read_safe": True, "parallel_write_safe": True}
