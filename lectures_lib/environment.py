@@ -18,15 +18,15 @@ import numpy
 import torch
 
 
-def setup(seed: int = 0, threads: int = 2) -> torch.device:
+def setup(seed: int = 0, threads: int | None = None) -> torch.device:
     """Seed every generator, pin the CPU threads and style the plots. It says which GPU there is,
     and on a CPU nothing.
 
     Args:
         seed: for Python's, NumPy's and torch's generators. The same seed gives the same numbers on
             the same kind of machine.
-        threads: CPU threads for torch. Sums taken in another order round differently, so their
-            number is part of a result.
+        threads: CPU threads for torch; without, 2, or 1 where OMP_NUM_THREADS is 1. Sums taken in
+            another order round differently, so their number is part of a result.
 
     Returns:
         The device to put large models on: the first GPU where there is one, else the CPU.
@@ -34,6 +34,8 @@ def setup(seed: int = 0, threads: int = 2) -> torch.device:
     Raises:
         ValueError: for fewer than one thread.
     """
+    if threads is None:
+        threads = 1 if os.environ.get("OMP_NUM_THREADS") == "1" else 2
     if threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
     # not at the top: this module is what `import lectures_lib` loads first

@@ -61,6 +61,15 @@ def test_setup_makes_numbers_repeat(capsys):
         lectures_lib.setup(threads=0)
 
 
+def test_setup_takes_one_thread_where_openmp_has_one(monkeypatch):
+    for asked, threads in {None: 2, "1": 1, "8": 2, "4,1": 2}.items():
+        monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+        if asked:
+            monkeypatch.setenv("OMP_NUM_THREADS", asked)
+        lectures_lib.setup()
+        assert torch.get_num_threads() == threads, asked
+
+
 def test_results_are_saved_whole_and_read_back(tmp_path):
     folder = tmp_path / "book" / "results"
     folder.mkdir(parents=True)
