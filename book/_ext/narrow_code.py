@@ -17,6 +17,11 @@ LISTING = re.compile(
     r'(<div class="([^"]*\bhighlight-[^"]*)"><div class="highlight"><pre>)(.*?)(</pre>)', re.DOTALL
 )
 TAG = re.compile(r"<[^>]*>")
+# a word with the tags inside it, and within a word a place where it may go on below: behind an
+# opening bracket, a comma, an equals sign, before a dot that has a name before it
+WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")
+TAGS_OR_TEXT = re.compile(r"(<[^>]*>)")
+BREAK = re.compile(r"(?<=[(\[{,=])(?=[^\s)\]}]|$)|(?<=[\w)\]])(?=\.[A-Za-z_])")
 LINE = 34  # columns of the narrowest telephone, 320 pixels wide
 WIDE, WIDEST = 40, 54  # columns of a usual one, and those that it has room for in small letters
 
@@ -44,7 +49,19 @@ def folding(line: str, text: str) -> str:
     if len(text) <= LINE or line.count("<span") != line.count("</span>"):
         return line
     indent = len(text) - len(text.lstrip())
+    room = LINE - indent - 3  # of a line that goes on
+    line = WORD.sub(lambda word: breakable(word[0], room), line)
     return f'<span class="on" style="--in:{indent}">{line}</span>'
+
+
+def breakable(word: str, room: int) -> str:
+    """A word that no line has room for, with the places where it may be broken."""
+    if len(html.unescape(TAG.sub("", word))) <= room:
+        return word
+    return "".join(
+        part if part.startswith("<") else BREAK.sub("<wbr>", part)
+        for part in TAGS_OR_TEXT.split(word)
+    )
 
 
 def setup(app: Sphinx) -> dict:

@@ -54,6 +54,19 @@ def test_printed_sentences_go_on_below():
     assert 'class="on"' in narrow_code.on_a_telephone(listing("a sentence " * 6, kind))
 
 
+def test_a_word_that_no_line_has_room_for_may_be_broken_where_a_reader_would():
+    text = (
+        '        <span class="n">token</span>=words.tokens.index(<span>&quot;tired&quot;</span>),'
+    )
+    made = narrow_code.on_a_telephone(listing(text))
+    for part in ("=<wbr>words", "words<wbr>.tokens<wbr>.index(<wbr><span>&quot;"):
+        assert part in made
+    assert html.unescape(narrow_code.TAG.sub("", made)) == html.unescape(
+        narrow_code.TAG.sub("", listing(text))
+    )
+    assert "<wbr>" not in narrow_code.on_a_telephone(listing(LINE.replace("_", " ")))
+
+
 PAGES = ["notebooks/02_self_attention.html", "book/running.html"]
 # of each listing that is no printed table: by how much it scrolls
 HIDDEN = """() => {
