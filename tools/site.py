@@ -64,6 +64,7 @@ def build() -> None:
     """
     vendor()
     shutil.rmtree(HTML, ignore_errors=True)
+    print("Building the site, which takes a minute or two ...", flush=True)
     command = [
         str(pathlib.Path(sys.executable).with_name("jupyter-book")),
         "build",

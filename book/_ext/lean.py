@@ -1,5 +1,6 @@
 """A page loads what it uses and no more, and nothing that keeps its text from being shown."""
 
+import logging
 import re
 import subprocess
 from pathlib import Path
@@ -103,6 +104,8 @@ def trim_icons(site: Path) -> None:
     icons = {ord(character) for character in PRIVATE.findall(styles)} | {
         int(code, 16) for code in ICON.findall(styles)
     }
+    # one of the theme's packages lets every library tell its steps, here 170 lines of them
+    logging.getLogger("fontTools").setLevel(logging.WARNING)
     for path in site.glob("_static/vendor/fontawesome/webfonts/*.woff2"):
         font = TTFont(path, recalcTimestamp=False)
         subsetter = Subsetter(Options(layout_features=[]))

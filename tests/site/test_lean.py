@@ -1,8 +1,13 @@
 """What is taken out of the theme, and what is changed in it."""
 
+import logging
+import shutil
 import sys
+from pathlib import Path
 
+import pydata_sphinx_theme
 import pytest
+from fontTools.ttLib import TTFont
 from sitemap import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -38,3 +43,17 @@ def test_another_theme_is_no_longer_changed_unseen(tmp_path, script, code):
 def test_the_site_has_it(html):
     written = (html / "_static/scripts/pydata-sphinx-theme.js").read_text("utf-8")
     assert not lean.MEASURING.search(written)
+
+
+def test_icon_fonts_keep_the_icons_that_are_named_and_say_nothing(tmp_path, caplog):
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme"
+    fonts = "vendor/fontawesome/webfonts"
+    shutil.copytree(theme / "static" / fonts, tmp_path / "_static" / fonts)
+    (tmp_path / "_static" / "styles").mkdir()
+    (tmp_path / "_static" / "styles" / "theme.css").write_text('.moon{content:"\\f186"}')
+    with caplog.at_level(logging.INFO):
+        lean.trim_icons(tmp_path)
+    font = tmp_path / "_static" / fonts / "fa-solid-900.woff2"
+    assert 0xF186 in TTFont(font).getBestCmap()
+    assert font.stat().st_size < 5_000
+    assert not caplog.records
