@@ -2,15 +2,21 @@
 the same, executed. (`NNb_name` stands between two chapters.)
 
     python tools/notebooks.py run [ONLY]
-        run every notebook (or those whose name starts with ONLY) and store the outputs
+        run every notebook (or chapter ONLY, or those whose name starts with it) and store the
+        outputs
     python tools/notebooks.py prose [ONLY]
         the same where only words, captions or tags have changed: no cell is executed, the outputs
         stay
+    python tools/notebooks.py scripts
+        the same where a script or a style sheet of lectures_lib/show has changed since the last
+        commit: in every stored output the new text takes the old one's place
     python tools/notebooks.py check
         say where a notebook and its twin differ; exit 1 if they do
 """
 
 import os
+import re
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -26,6 +32,7 @@ from lectures_lib.homework.set_up import install_and_tell
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
+NAME = "[0-9a-f]{12}"  # of a picture: see `lectures_lib.show.widget`
 
 # The first code cell of every notebook. Colab opens the notebook alone, so the address must stand
 # in it.
@@ -70,12 +77,12 @@ def setup_cell(folder: str) -> str:
 
 
 def twins(only: str = "") -> list[Path]:
-    """The text twins, in the order of the book."""
-    return [
-        path
-        for folder in FOLDERS
-        for path in sorted((ROOT / folder).glob("*.py"))
-        if path.name.startswith(only)
+    """The text twins, in the order of the book: all, that of chapter `only`, or those whose names
+    start so.
+    """
+    found = [path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py"))]
+    return [path for path in found if path.stem.split("_")[0] == only] or [
+        path for path in found if path.name.startswith(only)
     ]
 
 
@@ -158,6 +165,52 @@ def prose(twin: Path) -> str:
     return f"{name}: written, nothing was executed"
 
 
+def changed_scripts() -> list[tuple[str, str]]:
+    """Old and new text of each script and style sheet that differs from the last commit."""
+    git = ["git", "-C", str(ROOT)]
+    asked = [*git, "diff", "HEAD", "--name-only", "--diff-filter=M", "--", "lectures_lib/show"]
+    names = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+    return [
+        (
+            subprocess.run(
+                [*git, "show", f"HEAD:{name}"], check=True, capture_output=True, text=True
+            ).stdout,
+            (ROOT / name).read_text(encoding="utf-8"),
+        )
+        for name in names
+        if name.endswith((".js", ".css"))
+    ]
+
+
+def exchange(text: str, old: str, new: str) -> str:
+    """A stored output with the new script in the place of the old one, whose WIDGET_ID is the
+    picture's name by now (`show.widget`).
+    """
+    written = re.escape(old).replace("WIDGET_ID", f"({NAME})", 1).replace("WIDGET_ID", r"\1")
+    return re.sub(
+        written,
+        lambda found: new.replace("WIDGET_ID", found[1]) if found.groups() else new,
+        text,
+    )
+
+
+def scripts(twin: Path, changes: list[tuple[str, str]]) -> int:
+    """Bring changed scripts into a notebook's stored outputs; how many were exchanged."""
+    notebook, count = nbformat.read(twin.with_suffix(".ipynb"), as_version=4), 0
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            written = output.get("data", {}).get("text/html", "")
+            fresh = written
+            for old, new in changes:
+                fresh = exchange(fresh, old, new)
+            if fresh != written:
+                output["data"]["text/html"] = fresh
+                count += 1
+    if count:
+        _store(notebook, twin)
+    return count
+
+
 def _store(notebook: nbformat.NotebookNode, twin: Path) -> None:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -187,6 +240,14 @@ def main() -> None:
             if found
             else 0
         )
+    if command == "scripts":
+        changes = changed_scripts()
+        if not changes:
+            sys.exit("no script or style sheet of lectures_lib/show differs from the last commit")
+        for twin in twins():
+            if count := scripts(twin, changes):
+                print(f"{twin.relative_to(ROOT)}: {count}")
+        return
     if command not in ("run", "prose"):
         sys.exit(__doc__)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -198,6 +259,7 @@ def main() -> None:
         )
     if command == "prose":
         said = [prose(twin) for twin in chosen if differences(twin)]
+        print("\n".join(line for line in said if "code has changed" not in line))
         sys.exit("\n".join(line for line in said if "code has changed" in line) or 0)
     failed = []
     for twin in chosen:
