@@ -19,6 +19,7 @@ from pathlib import Path
 
 import motion
 import through
+import torch
 import type_your_own
 from docutils import nodes
 from live_models import addresses
@@ -109,6 +110,15 @@ def style(colours: tuple[str, ...] = (), more: str = "") -> str:
     )
 
 
+def make_examples(app: Sphinx) -> None:
+    """All examples, before the build divides the pages among processes: each would load the models
+    again. One thread, for a process that has started threads cannot be divided.
+    """
+    torch.set_num_threads(1)
+    for figure in FIGURES.values():
+        figure()
+
+
 def copy(app: Sphinx, exception: Exception | None) -> None:
     """Put the scripts and the models beside the pages."""
     if exception is not None or app.builder.format != "html":
@@ -125,6 +135,7 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> dict:
     """Add the directive."""
     app.add_directive("live", Live)
+    app.connect("builder-inited", make_examples)
     app.connect("doctree-read", bring)
     app.connect("build-finished", copy)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
