@@ -98,7 +98,7 @@ plt.show()
 #
 # - write greedy decoding, sampling and beam search in a few lines each, and say when each is the right one;
 # - compute by hand what temperature, top-k and top-p do to a distribution;
-# - explain why beam search needs a length penalty, and why a wider beam can give a worse translation;
+# - explain why beam search needs a length penalty, and why a wider beam writes shorter translations;
 # - recognise a search that stops too early, a bug that comes without any error message.
 #
 # **Time** about 55 minutes. **You need** [chapter 6](06_decoder.ipynb).
@@ -283,7 +283,8 @@ for look in found.looks:
 # one right answer and the model knows it, so greedy decoding is all one needs.
 #
 # The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
-# least sure of.
+# least sure of. (In our run it is right there, and wrong at another step where it is surer: go through the words. Being unsure
+# is one thing, being wrong another.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 walked, found, _ = walk(
@@ -772,8 +773,8 @@ assert without[-1] < full[-1] - 0.25
 
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
-# too much probability to short sentences. (The figure shows lengths, not quality: greedily decoded, these models write
-# too much, so here shorter is at first better.) Of real translators it is known that from some width on translations
+# too much probability to short sentences. (The figure shows lengths, not quality: in our run about one
+# list in ten is right, whatever the width and whatever $\alpha$.) Of real translators it is known that from some width on translations
 # get *worse*: Koehn and Knowles (2017) found the best widths between 4 and about 30, depending on the languages. Yang,
 # Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a
 # Transformer: for more than half of their sentences, the likeliest translation of all was the empty one. A narrow beam
@@ -981,7 +982,7 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
 #
 # 1. A model gives distributions; decoding chooses. Greedy takes the likeliest word and cannot take it back.
 # 2. Sampling is for text with many good continuations. Temperature sharpens or flattens, top-k and top-p cut the tail.
-# 3. Beam search keeps several beginnings. It favours short sentences, which a length penalty corrects, and must not end
+# 3. Beam search keeps several beginnings. It favours short sentences; a length penalty makes them longer. It must not end
 #    while a better one is alive.
 # 4. The likeliest sentence is not always the best one: translation models often give short ones too much probability,
 #    and wide beams find them.

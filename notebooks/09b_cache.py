@@ -62,7 +62,7 @@ plt.show()
 #
 # - say what of a text's past the newest word needs, and why the rest may be thrown away;
 # - change your decoder, line by line, so that each step computes one position, and check every change;
-# - prove that it writes the same as before, and find the bug that a few right outputs hide;
+# - show by its scores that it computes the same as before, and find the bug that a few right outputs hide;
 # - count what a cache saves and what it costs, and say why the clock gains less than the count.
 #
 # **Time** about 45 minutes. **You need** [chapter 6](06_decoder.ipynb) and the section *Greedy* of

@@ -4,7 +4,7 @@
 # > *Once upon a …*
 #
 # You know the next word. After *She opened the …* you know only that a thing will come, a door, a letter, a shop; after
-# *The …*, hardly anything. Some guesses are nearly certain, others one in thousands, and the text itself says
+# *The …*, hardly anything. Some guesses are nearly certain, others one in a hundred, and the text itself says
 # afterwards how good they were. In 1951 Claude Shannon had people guess a text letter by letter; here a machine does.
 # The higher the bar, the more the letter surprised it.
 #
@@ -828,8 +828,8 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
 # (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
-# 0.06 to 0.07 nats. (On the plays it was 0.03; but there it was smaller, and trained for less long.) One reason may be
-# that it still sees that the article is about a song when the last four subwords no longer say so.
+# 0.06 to 0.07 nats. (On the plays it was 0.03; but there it was smaller, and trained for less long.) Why, we have not
+# taken apart.
 #
 # ## What goes wrong
 #
@@ -962,8 +962,8 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 #    per byte when tokens differ, and always hold it against a table of pairs.
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
 # 4. On a million characters, an hour of training buys two to four hundredths of a nat (three seeds) over a table of
-#    seven letters. The network's curve fell until its learning rate ran out; the table's has ended. A larger network,
-#    trained for longer, got worse again on new text: it overfits.
+#    seven letters. The network's curve fell until its learning rate ran out; the table's has ended. A larger network
+#    that read the plays eighty times (this one: fourteen) got worse again on new text: it overfits.
 # 5. Test on text that was not learned from, and see that no earlier score moves when a token is changed.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).

@@ -527,8 +527,8 @@ for text in (
 # ### Other rules
 #
 # *Is* or *are* is one question. But two sentences that differ in one place, one right and one wrong, can ask about any
-# rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. (That is
-# fair only if they begin alike: exercise 4 has a pair that does not.) Put in pairs of your own:
+# rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. (Where
+# they do not begin alike, as in the first pair below, it also weighs which beginning is commoner: exercise 4.) Put in pairs of your own:
 
 # %% tags=["atol=0.15"]
 YOURS = [
@@ -635,8 +635,9 @@ for sort, pairs in pairs_of.items():
     print()
 
 # %% [markdown]
-# So "does it know grammar?" has no single answer. Two million words have taught it the rules whose clue stands beside
-# the word in question, and not those for which one has to look over other words. The collection **BLiMP** (Warstadt et
+# So "does it know grammar?" has no single answer. Two million words have taught it the rules whose clue stands beside the
+# word in question. Over a verb it finds "themselves", and "himself" behind men, but not always "herself" behind women; over
+# another noun it follows the nearer one. The collection **BLiMP** (Warstadt et
 # al. 2020) asks in this way about 67 paradigms, 1,000 pairs each. Its authors found the models of their day, GPT-2
 # among them, reliable where words have to agree, and struggling with the likes of *ever* and *any* (exercise 4).
 
@@ -716,14 +717,14 @@ least = choices / (
 print(f"least mean loss on text not read: {least:.2f}")
 
 # %% [markdown]
-# **Predict.** The least possible loss is 1.21. After 200 steps, where do you expect the right version, the one whose
+# **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). After 200 steps, where do you expect the right version, the one whose
 # target is not shifted, and the one without a mask: above 1.21, below it, or near 0?
 #
 # <details><summary>Answer</summary>
 #
 # The right version comes close from above (about 1.3). The unshifted one is near 0 (below 0.01): it only has to copy.
 # The unmasked one is far below 1.21 as well, near 0.1 in our run; it can read the answer one place to the right, and
-# took about a hundred steps to find that out. It is tempting to be pleased with either. A loss below the possible, on
+# needed more than a hundred of the 200 steps to find that out. It is tempting to be pleased with either. A loss below the possible, on
 # text not learned by heart, is a leak.
 #
 # </details>

@@ -614,7 +614,8 @@ assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
 # How much of this is luck? With 397 test images, another test set of the same size would easily move each share by
-# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so smaller differences mean little. Over the five
+# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so of a single difference
+# of that size we make nothing. Over the five
 # seeds four large words did better than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself.
 # We go on with the 2 × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
 
@@ -707,7 +708,7 @@ plt.show()
 # average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else
 # you see in the picture, train with another seed before you read meaning into it. In the paper's picture (its figure
 # 7) each place clearly resembles its own row and column. That took millions of images. Ours saw 1,200, and after 600
-# steps more than half of what a position holds is still its random start.
+# steps a position still points, for the most part, where its random start did.
 
 # %% tags=["remove-cell"]
 torch.manual_seed(0)
@@ -956,16 +957,16 @@ print(
 
 # %% [markdown]
 # **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation, the convolutions
-# 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead, about level, or still behind?
+# 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead, or not?
 #
 # <details><summary>Answer</summary>
 #
-# Still behind, but by less: on the 10,000 test pictures the ViT has 91.0 %<!-- images_cpu:
+# Not ahead: on the 10,000 test pictures the ViT has 91.0 %<!-- images_cpu:
 # fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
 # fashion_mnist/cnn/augmented/test/mean .1f -->. "It has more parameters, and time enough" is tempting, and with
 # hundreds of millions of pictures it came true (above). Here the distance shrinks, but not steadily (3.5 points after
 # 900 batches, 7 after 1,800, 0.7 after 7,200, 2.5 after 9,000) and is 1.3 at the end (validation), 0.7 on the test
-# images. With one seed each and 10,000 pictures "level" cannot be excluded either. The ViT also took longer: 150<!-- images_cpu:
+# images. With one seed each and 10,000 pictures, "level" cannot be told from "behind". The ViT also took longer: 150<!-- images_cpu:
 # fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against 87<!-- images_cpu:
 # fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
 #
