@@ -682,6 +682,24 @@ print(f"mean of all but he and dog: {to_dog[others].mean():.2f}")
 assert to_dog[he] > to_dog[others].max() + 0.1 and 0.35 < to_dog[others].mean() < 0.6
 
 # %% [markdown]
+# Does it find the right one of two? In this pair most readers take "he" for the boy. Put in a pair of your own:
+
+# %% tags=["atol=0.02"]
+own = wordpiece.pair("The boy found a dog", "He was happy")
+_, looks = hidden_states(
+    minilm_model, torch.tensor([own.ids]), torch.tensor([own.segments])
+)
+from_he = looks[5, 0, 11, own.tokens.index("he")]
+for token, share in zip(own.tokens, from_he.tolist(), strict=True):
+    print(f"{token:8} {share:.2f}")
+
+# %% tags=["remove-cell"]
+assert from_he[own.tokens.index("dog")] > 0.6 and from_he[own.tokens.index("boy")] < 0.2
+
+# %% [markdown]
+# The dog again, and hardly the boy.
+
+# %% [markdown]
 # `[CLS]` and `[SEP]` mean nothing by themselves, and yet one of them gets much of the attention. Clark and others (2019)
 # found that in BERT base it is `[SEP]` that attracts most of it in the middle layers (6 to 10 of their twelve, counted
 # from 1). Here, as means over the seven words and the twelve heads:
@@ -1028,7 +1046,7 @@ for first, second in (
     rest = (share.sum() - share[from_] - share[to]) / (len(share) - 2)
     print(f"{first} / {second}: from he {share[from_]:.2f}, from the others {rest:.2f}")
 # It still looks at the dog, "he" with less weight: in this pair the head does not
-# depend on left and right. Under GPT's causal mask "he" could not look at a word that
+# depend on left and right (nor on who "he" is: see above). Under GPT's causal mask "he" could not look at a word that
 # comes later.
 
 # %% [markdown]

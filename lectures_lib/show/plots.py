@@ -124,7 +124,7 @@ def heatmap(
     """A matrix as coloured squares, row 0 on top.
 
     Args:
-        values: the matrix.
+        values: the matrix; a square whose value is nan stays empty.
         rows, columns: labels; for attention weights the queries and the keys.
         ax: where to draw; None: a new figure.
         title: above the matrix, left.
@@ -143,7 +143,7 @@ def heatmap(
         if labels is not None and len(labels) != size:
             raise ValueError(f"{len(labels)} labels for {size} {name}")
     ax = plt.subplots()[1] if ax is None else ax
-    limit = float(np.abs(array).max()) or 1.0 if limit is None else limit
+    limit = float(np.nanmax(np.abs(array))) or 1.0 if limit is None else limit
     cmap = colormaps[DIVERGING if signed else SEQUENTIAL]
     image = ax.imshow(array, cmap=cmap, vmin=-limit if signed else 0.0, vmax=limit, aspect="equal")
     for spine in ax.spines.values():
@@ -222,6 +222,8 @@ def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | 
 
 def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> None:
     for (i, j), value in np.ndenumerate(array):
+        if np.isnan(value):
+            continue
         square = to_hex(image.cmap(image.norm(value)))
         dark = contrast("#FFFFFF", square) > contrast("#000000", square)
         ax.text(

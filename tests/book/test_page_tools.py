@@ -3,6 +3,7 @@ line.
 """
 
 import json
+import math
 
 import matplotlib.pyplot as plt
 import pytest
@@ -42,6 +43,13 @@ def test_heatmap_shows_the_numbers_and_the_labels():
     )
     assert [t.get_text() for t in ax.texts] == ["0.25", "0.75", "1.00", "0.00"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+    plt.close("all")
+
+
+def test_heatmap_leaves_a_square_without_a_value_empty():
+    ax = plots.heatmap(torch.tensor([[0.5, math.nan]]), numbers=".1f")
+    assert [t.get_text() for t in ax.texts] == ["0.5"]
+    assert ax.images[0].get_clim() == (0.0, 0.5)
     plt.close("all")
 
 
