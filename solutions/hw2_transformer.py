@@ -376,7 +376,7 @@ check("hw2.DecoderBlock", DecoderBlock)
 # of lengths serves for both.
 #
 # - `sentences`: a list of at least one sentence, each a list of words (strings); one may be empty
-# - `begin`, `end`, `pad`: strings
+# - `begin`, `end`, `pad`: strings that are no words of the sentences
 # - returns a pair `(read, predict)`, each a list of lists of strings: a row for each sentence, all rows of the same length
 #
 # Leave the lists you are given as they are: whoever called your function still needs them.

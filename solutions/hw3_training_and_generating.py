@@ -86,7 +86,7 @@ from lectures_lib.homework import check
 # Three rules for the rest. Pairs are counted within words, never across the end of one. A pair counts at every place where it stands; in
 # a·a·a the pair a·a stands twice. But merging goes from left to right and uses no symbol twice: a·a·a becomes aa·a.
 #
-# - `words`: a dictionary, each word and how often it occurs; `n_merges`: how many merges to learn
+# - `words`: a dictionary, each word and how often it occurs; `n_merges`: how many merges to learn, at least one
 # - returns a list of `n_merges` strings, or fewer where no pair is left
 #
 # <details><summary>Hint</summary>

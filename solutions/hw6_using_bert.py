@@ -402,7 +402,7 @@ check("hw6.skip_gram_step", skip_gram_step)
 # (2, 6).
 #
 # - `LayerMix(n_states)`, with the `nn.Parameter`s `w`, of the shape `(n_states,)`, and `gamma`, of the shape `()`. At the beginning
-#   $w$ is 0 and γ is 1: the mix begins as the plain mean.
+#   all numbers of $w$ are alike, 0 say, and γ is 1: the mix begins as the plain mean.
 # - `forward(states)`: `(n_states, batch, n, d_model)`
 # - returns `(batch, n, d_model)`
 #

@@ -339,7 +339,7 @@ check("hw7.best_tree", best_tree)
 # By hand: the tokens (−1, 2) and (−5, 6), and behind them padding with the vector (9, 9). The mean is (−3, 4), the maximum (−1, 6), `"cls"`
 # is (−1, 2); the mean, normalised, is (−0.6, 0.8).
 #
-# - `hidden`: `(batch, n, d_model)`, numbers of any size; `lengths`: integers `(batch,)`, from 1 to `n`
+# - `hidden`: `(batch, n, d_model)`, some numbers perhaps millions below or above 0; `lengths`: integers `(batch,)`, from 1 to `n`
 # - `pooling`: `"mean"`, `"max"` or `"cls"`; `normalise`: a boolean
 # - returns `(batch, d_model)`
 #

@@ -15,6 +15,8 @@ def _attention_cases(g: Generator) -> list[Case]:
     for leading in (1, 2):
         n_query, n_key, d_k, d_v = _sizes(g)
         batch = sizes(g, leading, 2, 4)
+        while leading == 2 and batch[1] in (n_query, d_k):  # all are divided by, wrongly or not
+            batch = sizes(g, leading, 2, 4)
         Q, K, V = (
             normal(g, *batch, n_query, d_k),
             normal(g, *batch, n_key, d_k),
@@ -94,6 +96,7 @@ def _attention(
         "root_n_query": Q.shape[-2] ** 0.5,
         "root_n_key": n_key**0.5,
         "root_d_v": d_v**0.5,
+        "root_of_dimension_1": Q.shape[1] ** 0.5,
     }
     divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[
         divisor
@@ -188,6 +191,19 @@ def _attention_scaled_twice(Q: Tensor, K: Tensor, V: Tensor, *, temperature: flo
     return attended / (temperature * math.sqrt(Q.shape[-1]))
 
 
+def _attention_by_cosines(
+    Q: Tensor, K: Tensor, V: Tensor, divided: bool = False, *, temperature: float = 1.0
+) -> Tensor:
+    Q, K = (each / each.norm(dim=-1, keepdim=True) for each in (Q, K))
+    divisor = math.sqrt(Q.shape[-1]) if divided else 1
+    return (Q @ K.transpose(-2, -1) / (temperature * divisor)).softmax(dim=-1) @ V
+
+
+_COSINES = (
+    "Your scores are cosines: you divide queries and keys by their lengths. A score is the dot "
+    "product Q Kᵀ itself, divided by √d_k, the same number for all."
+)
+
 ATTENTION = Question(
     name="hw1.scaled_dot_product_attention",
     title="Scaled dot-product attention",
@@ -240,6 +256,16 @@ ATTENTION = Question(
             "Q.shape[-2]. A score is a sum over the d_k entries of one query and one key, however "
             "long the sentence is: divide by √d_k, with d_k = Q.shape[-1].",
             partial(_attention, divisor="root_n_query"),
+        ),
+        Misconception(
+            "d_k_from_dimension_1",
+            "You take d_k from dimension 1: those are the queries in (batch, n_query, d_k), and "
+            "the heads where there are heads too. Count from the end: d_k = Q.shape[-1].",
+            partial(_attention, divisor="root_of_dimension_1"),
+        ),
+        Misconception("cosines_for_dot_products", _COSINES, _attention_by_cosines),
+        Misconception(
+            "cosines_for_dot_products", _COSINES, partial(_attention_by_cosines, divided=True)
         ),
         Misconception(
             "scaled_by_root_d_v",

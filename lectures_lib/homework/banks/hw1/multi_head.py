@@ -373,6 +373,11 @@ class _SoftmaxOverHeadsNaN(MultiHeadAttention):
         return scores.softmax(dim=1)
 
 
+class _SoftmaxOverHeadsFinite(_SoftmaxOverHeadsNaN):
+    def hide(self, scores, mask):
+        return scores if mask is None else scores.masked_fill(~mask, -1e9)
+
+
 class _WeightsTransposed(MultiHeadAttention):
     def normalise(self, scores):
         return scores.softmax(dim=-1).transpose(-2, -1)
@@ -551,6 +556,7 @@ HEADS = Question(
             _SoftmaxOverHeads,
         ),
         Misconception("softmax_over_heads", _OVER_HEADS, _SoftmaxOverHeadsNaN),
+        Misconception("softmax_over_heads", _OVER_HEADS, _SoftmaxOverHeadsFinite),
         Misconception(
             "queries_used_as_values",
             "You average the queries: W_V is never used. What a word asks (W_Q x) and what it "

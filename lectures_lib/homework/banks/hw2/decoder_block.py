@@ -265,6 +265,22 @@ class _NormsExchanged(DecoderBlock):
         return self.norm_2(x + self.feed_forward(x))
 
 
+class _FirstNormsExchanged(DecoderBlock):
+    def forward(self, x, memory, source_mask=None):
+        x = self.norm_2(x + self.write(x, source_mask))
+        x = self.norm_1(x + self.read(x, memory, source_mask))
+        return self.norm_3(x + self.feed_forward(x))
+
+
+class _RoadsFromTheInput(DecoderBlock):
+    """All three sums add the block's input."""
+
+    def forward(self, x, memory, source_mask=None):
+        written = self.norm_1(x + self.write(x, source_mask))
+        read = self.norm_2(x + self.read(written, memory, source_mask))
+        return self.norm_3(x + self.feed_forward(read))
+
+
 class _NoNormAroundReading(DecoderBlock):
     def forward(self, x, memory, source_mask=None):
         x = self.norm_1(x + self.write(x, source_mask))
@@ -539,6 +555,19 @@ DECODER = Question(
             "norm_2 and norm_3 have changed places: norm_2 goes with cross-attention, norm_3 with "
             "the feed-forward layer.",
             _NormsExchanged,
+        ),
+        Misconception(
+            "first_norms_exchanged",
+            "norm_1 and norm_2 have changed places: norm_1 goes with self-attention, norm_2 with "
+            "cross-attention.",
+            _FirstNormsExchanged,
+        ),
+        Misconception(
+            "roads_from_the_input",
+            "Each of your sums adds the block's *input*. A residual adds what entered its own "
+            "sublayer: the second sum begins with what norm_1 returns, the third with what norm_2 "
+            "returns.",
+            _RoadsFromTheInput,
         ),
         Misconception(
             "norm_2_forgotten",

@@ -251,6 +251,34 @@ class _ContextScored(DecoderStep):
         return context
 
 
+class _ScoresSqueezed(DecoderStep):
+    def look(self, query, states, lengths):
+        words = torch.arange(states.shape[1]) < lengths[:, None]
+        weights = self.weights((states @ query[:, :, None]).squeeze(), words)
+        return (weights[:, None] @ states).squeeze(1)
+
+
+class _ContextSqueezed(DecoderStep):
+    def look(self, query, states, lengths):
+        words = torch.arange(states.shape[1]) < lengths[:, None]
+        weights = self.weights((states @ query[:, :, None]).squeeze(-1), words)
+        return (weights[:, None] @ states).squeeze()
+
+
+class _BothSqueezed(DecoderStep):
+    def look(self, query, states, lengths):
+        words = torch.arange(states.shape[1]) < lengths[:, None]
+        weights = self.weights((states @ query[:, :, None]).squeeze(), words)
+        return (weights[:, None] @ states).squeeze()
+
+
+_SQUEEZED = (
+    "Right, but for a batch of one sentence, or a source of one word: a bare squeeze() takes away "
+    "every dimension of size 1, those of the batch and of the words, too. Name the one that is "
+    "meant: squeeze(-1) for the scores, squeeze(1) for the context."
+)
+
+
 STEP = Question(
     name="hw2.DecoderStep",
     title="A word at a time",
@@ -267,6 +295,10 @@ STEP = Question(
             "Luong's paper, the decoder moves first: it is the *new* state, the one that has read "
             "the word, that asks.",
             _OldStateLooks,
+        ),
+        *(
+            Misconception("axes_of_size_1_squeezed_away", _SQUEEZED, answer)
+            for answer in (_ScoresSqueezed, _ContextSqueezed, _BothSqueezed)
         ),
         Misconception(
             "state_forgotten",

@@ -211,6 +211,26 @@ class _SecondRoadFromTheInput(EncoderBlock):
         return self.norm_2(x + self.feed_forward(after))
 
 
+class _SideBySideInPreNorm(EncoderBlock):
+    def forward(self, x, mask=None):
+        if not self.pre_norm:
+            return super().forward(x, mask)
+        return x + self.attend(self.norm_1(x), mask) + self.feed_forward(self.norm_2(x))
+
+
+class _SideBySide(_SideBySideInPreNorm):
+    def forward(self, x, mask=None):
+        if self.pre_norm:
+            return super().forward(x, mask)
+        return self.norm_2(self.norm_1(x + self.attend(x, mask)) + self.feed_forward(x))
+
+
+_SIDE_BY_SIDE = (
+    "Both sublayers read the block's input, side by side, at least with pre-norm. Feed-forward "
+    "comes second: it reads, and is added to, what attention has made of x."
+)
+
+
 class _NoRelu(EncoderBlock):
     def feed_forward(self, x):
         return self.W_2(self.W_1(x))
@@ -368,6 +388,8 @@ ENCODER = Question(
             "norm moves to the side road: x + f(norm(x)).",
             _AlwaysPostNorm,
         ),
+        Misconception("sublayers_side_by_side", _SIDE_BY_SIDE, _SideBySideInPreNorm),
+        Misconception("sublayers_side_by_side", _SIDE_BY_SIDE, _SideBySide),
         Misconception(
             "always_pre_norm",
             "Your block always normalises *before* a sublayer, x + f(norm(x)). That is pre-norm; "

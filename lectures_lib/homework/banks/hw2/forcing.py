@@ -100,6 +100,10 @@ def _forcing(
     return (read, predict) if ragged else (_padded(read, pad, left), _padded(predict, pad, left))
 
 
+def _forcing_of_the_spoken(sentences, begin, end, pad):
+    return teacher_forcing([words for words in sentences if words], begin, end, pad)
+
+
 def _forcing_roles_swapped(sentences, begin, end, pad):
     return teacher_forcing(sentences, begin, end, pad)[::-1]
 
@@ -245,6 +249,12 @@ FORCING = Question(
     cases=_forcing_cases,
     reference=teacher_forcing,
     misconceptions=(
+        Misconception(
+            "empty_sentences_left_out",
+            "You leave out sentences without words. Each sentence has a row: of an empty one "
+            "`begin` is read and `end` predicted.",
+            _forcing_of_the_spoken,
+        ),
         Misconception("end_is_read", _END_READ, partial(_forcing, read_end=True)),
         Misconception(
             "end_is_read",

@@ -37,7 +37,14 @@ def _beam_cases(g: Generator) -> list[Case]:
             )
         return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
-    special = [_close_race(g), _nothing_ends(g), _all_from_one(g), _start_again(g)]
+    special = [
+        _close_race(g),
+        _nothing_ends(g),
+        _all_from_one(g),
+        _start_again(g),
+        _few_tokens(g),
+        _pushed_out(g),
+    ]
     slips = [
         partial(_other_width, of=of, width_of=width_of)
         for of in ("more_ended", "more_live")
@@ -99,6 +106,25 @@ def _start_again(g: Generator) -> Case:
             return case
 
 
+def _few_tokens(g: Generator) -> Case:
+    """The first step has fewer continuations than there are places."""
+    while True:
+        case = _some_case(g, likely=0.0, width=4, max_len=4, alpha=0.9, vocab=3)
+        if not _tied(*case.args):
+            return case
+
+
+def _pushed_out(g: Generator) -> Case:
+    """One of the best ended early, when beginnings of others looked better that came to nothing."""
+    while True:
+        case = _some_case(
+            g, likely=whole(g, 0, 20) / 10, width=2, max_len=4, alpha=whole(g, 10, 20) / 10
+        )
+        pushed = _ends_pushed_out(*case.args)
+        if not _tied(*case.args) and pushed != beam_search(*case.args):
+            return case
+
+
 def _some_case(
     g: Generator,
     likely: float,
@@ -106,8 +132,9 @@ def _some_case(
     max_len: int,
     alpha: float,
     start_likely: float = -4.0,
+    vocab: int = 0,
 ) -> Case:
-    vocab = whole(g, 5, 6)
+    vocab = vocab or whole(g, 5, 6)
     start, end = torch.randperm(vocab, generator=g)[:2].tolist()
     logits = 1.2 * normal(g, vocab, vocab)
     logits[:, end] += likely
@@ -457,6 +484,23 @@ def _ranked_all(
     return [(tokens, score / ((5 + len(tokens)) / 6) ** alpha) for tokens, score in found + live]
 
 
+def _ends_of_twice_as_many(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """The candidates are 2 · width, as in Hugging Face's programs, and nobody asks for an end's
+    rank among them.
+    """
+    return _search(log_probs, start, end, width, max_len, alpha, more_ended=width)
+
+
+def _top_k(
+    log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
+) -> list[Hypothesis]:
+    """As with topk(width), which wants that many to choose from."""
+    log_probs[start].topk(width)
+    return beam_search(log_probs, start, end, width, max_len, alpha)
+
+
 def _one_goes_on(
     log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
 ) -> list[Hypothesis]:
@@ -483,10 +527,45 @@ def _penalised_probabilities(
     return [(tokens, math.exp(score)) for tokens, score in found]
 
 
-def _ends_stay(
+def _penalised(hypothesis: Hypothesis, alpha: float) -> float:
+    return hypothesis[1] / ((5 + len(hypothesis[0])) / 6) ** alpha
+
+
+def _ends_pushed_out(
     log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
 ) -> list[Hypothesis]:
-    """What has ended stays in the beam as it is, and keeps a place there."""
+    """What has ended is kept as long as it is among the best of all, ended or not."""
+    table = log_probs.tolist()
+
+    def best(hypotheses):
+        return sorted(hypotheses, key=lambda h: -_penalised(h, alpha))
+
+    live: list[Hypothesis] = [([], 0.0)]
+    ended: list[Hypothesis] = []
+    for _ in range(max_len):
+        grown = [
+            ([*tokens, token], score + more)
+            for tokens, score in live
+            for token, more in enumerate(table[tokens[-1] if tokens else start])
+        ]
+        ranked = best(grown + ended)
+        ended = [h for h in ranked[:width] if h[0][-1] == end]
+        live = [h for h in ranked if h[0][-1] != end][:width]
+    return [(h[0], _penalised(h, alpha)) for h in best(ended + live)[:width]]
+
+
+def _ends_stay(
+    log_probs: Tensor,
+    start: int,
+    end: int,
+    width: int,
+    max_len: int,
+    alpha: float,
+    searched_by: float = 0.0,
+) -> list[Hypothesis]:
+    """What has ended stays in the beam as it is, and keeps a place there. `searched_by` times alpha
+    is the exponent of the penalty by which it is compared while searching.
+    """
     table = log_probs.tolist()
     beam: list[Hypothesis] = [([], 0.0)]
     for _ in range(max_len):
@@ -497,7 +576,7 @@ def _ends_stay(
             if tokens[-1:] != [end]
             for token, more in enumerate(table[tokens[-1] if tokens else start])
         ]
-        beam = sorted(grown, key=lambda hypothesis: -hypothesis[1])[:width]
+        beam = sorted(grown, key=lambda h: -_penalised(h, searched_by * alpha))[:width]
     found = [(tokens, score / ((5 + len(tokens)) / 6) ** alpha) for tokens, score in beam]
     return sorted(found, key=lambda hypothesis: -hypothesis[1])
 
@@ -519,6 +598,15 @@ _START = (
 _NOT_AGAIN = (
     "Your search never says the start token. In this table it is a token like the others, which "
     "may follow any of them: every live hypothesis is continued with *every* token."
+)
+_PLACES = (
+    "What has ended stays in your beam: it holds a place there, so that fewer live on, and better "
+    "beginnings can push it out. Put it aside: it competes again when all is done, and its place "
+    "goes to the next best."
+)
+_EVERY_END = (
+    "You accept ends that are not among the best, or every one, however unlikely. Only those among "
+    "the `width` best of all continuations finish."
 )
 _SHRINKS = (
     "When a hypothesis ends, its place in your beam stays empty, and the search gets narrower. The "
@@ -600,12 +688,8 @@ _MISTAKES = (
         _SHRINKS,
         partial(_search, places="shrinking"),
     ),
-    Misconception(
-        "every_end_counts",
-        "You accept ends that are not among the best, or every one, however unlikely. Only those "
-        "among the `width` best of all continuations finish.",
-        partial(_search, ended_from="anywhere"),
-    ),
+    Misconception("every_end_counts", _EVERY_END, partial(_search, ended_from="anywhere")),
+    Misconception("every_end_counts", _EVERY_END, _ends_of_twice_as_many),
     Misconception(
         "stops_at_the_first_end",
         "You stop as soon as one hypothesis has ended. It is the likeliest *short* one; a longer "
@@ -668,12 +752,14 @@ _MISTAKES = (
         _one_goes_on,
     ),
     Misconception("best_only", _BEST_ONLY, _best_by_itself),
+    Misconception("ends_keep_their_places", _PLACES, _ends_stay),
+    Misconception("ends_keep_their_places", _PLACES, partial(_ends_stay, searched_by=1.0)),
     Misconception(
-        "ends_keep_their_places",
-        "What has ended stays in your beam: it holds a place there, so that fewer live on, and "
-        "better beginnings can push it out. Put it aside: it competes again when all is done, and "
-        "its place goes to the next best.",
-        _ends_stay,
+        "ends_pushed_out",
+        "What has ended is pushed out of your list by beginnings that look better at the time, and "
+        "is lost even if these come to nothing. Put it aside for good: it competes again when all "
+        "is done, and not before.",
+        _ends_pushed_out,
     ),
     Misconception(
         "width_continuations_each",
@@ -747,6 +833,13 @@ _MISTAKES = (
         "The score of a continuation is that of its last token alone. Add it to the score of the "
         "hypothesis that it continues.",
         partial(_search, scores="last only"),
+    ),
+    Misconception(
+        "more_wanted_than_there_are",
+        "topk(k) wants k numbers to choose from. With few tokens the first step has fewer "
+        "continuations than `width`, and then all live on: topk(min(width, how many there are)).",
+        _top_k,
+        by_exception=True,
     ),
     Misconception("start_forbidden", _NOT_AGAIN, _start_forbidden),
     Misconception(

@@ -394,6 +394,16 @@ class _PastCountedByHeads(CachedAttention):
         return super().forward(x + other, past)
 
 
+class _CountsItself(CachedAttention):
+    """How many tokens were read is kept in `self`."""
+
+    seen = 0
+
+    def _first_position(self, n, n_past):
+        first, self.seen = self.seen, self.seen + n
+        return first
+
+
 class _MaskHidesItselfAlways(CachedAttention):
     def _hidden(self, n, n_past):
         return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=n_past)
@@ -666,6 +676,13 @@ _MISTAKES = (
         "values_before_keys",
         "You return the values first. The next call takes a pair (keys, values).",
         _ValuesFirst,
+    ),
+    Misconception(
+        "tokens_counted_in_self",
+        "You keep count of the tokens in `self`. The layer is called with other texts as well, and "
+        "with a past that it has not read itself: n_past is told by the past alone, "
+        "past[0].shape[2], or 0 without one.",
+        _CountsItself,
     ),
     Misconception(
         "past_counted_along_the_heads",

@@ -59,7 +59,7 @@ def _result(answer: Callable, case: Case) -> Any:
     """
     try:
         return answer(*case.args)
-    except (ValueError, IndexError, ZeroDivisionError) as error:
+    except (ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
         return error
 
 

@@ -118,6 +118,17 @@ def _put_back_the_wrong_way(logits: Tensor, p: float) -> Tensor:
     return nucleus(logits, p).gather(-1, order).gather(-1, order)
 
 
+def _flags_put_back_the_wrong_way(logits: Tensor, p: float) -> Tensor:
+    """The sorted words' flags are gathered by the order, not scattered."""
+    order = logits.argsort(dim=-1, descending=True)
+    return _over(logits, _kept(logits, p).gather(-1, order).gather(-1, order))
+
+
+def _struck_in_all_rows(logits: Tensor, p: float) -> Tensor:
+    """What any row drops is dropped in all of them."""
+    return _over(logits, _kept(logits, p).all(dim=0, keepdim=True).expand_as(logits))
+
+
 def _share_of_the_words(logits: Tensor, p: float) -> Tensor:
     k = max(1, round(p * logits.shape[-1]))
     return _over(logits, logits >= logits.topk(k, dim=-1).values[:, -1:])
@@ -258,6 +269,20 @@ _MISTAKES = (
     Misconception("left_sorted", _SORTED, _left_sorted),
     Misconception("left_sorted", _SORTED, _mask_left_sorted),
     Misconception("left_sorted", _SORTED, _put_back_the_wrong_way),
+    Misconception(
+        "flags_put_back_the_wrong_way",
+        "You find out rightly which of the sorted words are kept, and then gather these flags with "
+        "the order of the sorting. That sorts them a second time. Back to the vocabulary leads "
+        "scatter, or gather with order.argsort().",
+        _flags_put_back_the_wrong_way,
+    ),
+    Misconception(
+        "dropped_in_all_rows",
+        "Right for a single row. With several you drop a word in every row as soon as one of them "
+        "drops it: logits[:, places] = … means these places in *all* rows. Each row has places of "
+        "its own: scatter.",
+        _struck_in_all_rows,
+    ),
     Misconception(
         "share_of_the_words",
         "You keep the share p of the *words*, the same number in every row, as top-k does. Here p "

@@ -185,6 +185,15 @@ def _numbers(tokens, chance, fate, others, *, bounds=_BERTS):
     return read, [i for i, asked in enumerate(chosen) if asked]
 
 
+def _others_in_order(tokens, chance, fate, others, *, bounds=_BERTS):
+    """Whatever is replaced takes the next of `others`."""
+    read, chosen = mask_words(tokens, chance, fate, [""] * len(tokens), bounds=bounds)
+    places = [i for i, token in enumerate(read) if not token]
+    for i, other in zip(places, others, strict=False):
+        read[i] = other
+    return read, chosen
+
+
 def _once_decided(tokens, chance, fate, others, *, bounds=_BERTS):
     """A word that comes again shares the decision that was made when it came first."""
     first = {token: i for i, token in reversed(list(enumerate(tokens)))}
@@ -325,6 +334,12 @@ _MISTAKES = (
         "of its places has a chance of its own: keep no decisions by word, and look nothing up by "
         "list.index.",
         _once_decided,
+    ),
+    Misconception(
+        "others_used_up_in_order",
+        "You use `others` up from the front, one for each token that is replaced. All four lists "
+        "go side by side: the token at place i becomes others[i].",
+        _others_in_order,
     ),
     Misconception(
         "one_fate_for_the_word",

@@ -55,7 +55,7 @@ def _pairs(
     sparing=False,
     u_at=1,
     v_at=2,
-    from_all=False,
+    from_all=0,
     first_only=False,
     neighbour=False,
     last_too=False,
@@ -84,7 +84,7 @@ def _pairs(
                 continue
             if from_all:
                 sentences = [sentence for other in others for sentence in other]
-                second = sentences[place(u, len(sentences))]
+                second = sentences[place(draw[from_all], len(sentences))]
             else:
                 drawn = place(u, len(others))
                 if instead and drawn == number:
@@ -164,6 +164,10 @@ _INSTEAD = (
     "You draw from all documents, and where the draw falls on the sentence's own you take the one "
     "beside it, which then comes twice as often as the others. Take the document out before you "
     "draw: of documents[:i] + documents[i + 1 :], all are equally likely."
+)
+_ALL_SENTENCES = (
+    "You put the sentences of all other documents in one row and draw one of them with a single "
+    "number. Here a document is drawn first, with u, and then one of its sentences, with v."
 )
 _MISTAKES = (
     Misconception(
@@ -277,10 +281,10 @@ _MISTAKES = (
     ),
     Misconception(
         "drawn_from_all_sentences",
-        "You put the sentences of all other documents in one row and draw one with u. Here a "
-        "document is drawn first, with u, and then one of its sentences, with v.",
-        partial(_pairs, from_all=True),
+        _ALL_SENTENCES,
+        partial(_pairs, from_all=1),
     ),
+    Misconception("drawn_from_all_sentences", _ALL_SENTENCES, partial(_pairs, from_all=2)),
     Misconception(
         "always_the_first_sentence",
         "From the other document you always take the first sentence. First sentences are easily "

@@ -65,10 +65,45 @@ def _draw(g: Generator, *, price: float = 0.0) -> list[Case]:
             f"threshold {threshold}"
         )
         cases.append(Case((start, end, first, last, longest, threshold), shows=shows))
+    cases += [_the_best_do_not_fit(g, price), _far_below_0(g, price)]
     # Of two legal answers that are equally good, nobody says which to take.
     prices = PRICES if price else (price,)  # and an answer to another variant has to be one
     twice = any(_best_twice(*case.args, price=each) for case in cases for each in prices)
     return _draw(g, price=price) if twice else cases
+
+
+def _the_best_do_not_fit(g: Generator, price: float) -> Case:
+    """A long text: none of the 20 best starts makes a legal answer with one of the 20 best ends."""
+    first, length, longest = whole(g, 4, 7), whole(g, 56, 64), whole(g, 2, 4)
+    last = first + length - 1
+    start, end = ((128 * normal(g, last + 4)).round() / 64 for _ in range(2))
+    start[last - 21 : last + 1] += 64
+    end[first : first + 22] += 64
+    return _to_be_found(start, end, first, last, longest, price)
+
+
+def _far_below_0(g: Generator, price: float) -> Case:
+    """All scores are as low as those that are made to hide a token."""
+    first, length, longest = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 4)
+    last = first + length - 1
+    start, end = ((128 * normal(g, last + 4)).round() / 64 - 65536 for _ in range(2))
+    return _to_be_found(start, end, first, last, longest, price)
+
+
+def _to_be_found(
+    start: Tensor, end: Tensor, first: int, last: int, longest: int, price: float
+) -> Case:
+    """The best answer beats [CLS] by more than the threshold."""
+    nothing = _pairs(start, end, first, last, longest)[0][0] - 1
+    start[0] = nothing / 2
+    end[0] = nothing - start[0]
+    back = price * torch.arange(len(start))  # as in `_draw`
+    start, end = start - back, end + back
+    shows = (
+        f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, threshold "
+        f"0.5"
+    )
+    return Case((start, end, first, last, longest, 0.5), shows=shows)
 
 
 def _best_twice(start, end, first, last, longest, threshold, *, price) -> bool:
@@ -150,6 +185,38 @@ def _never_below_0(start, end, first, last, longest, threshold, *, price=0.0):
         longest,
         threshold,
         pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[0] > 0],
+        price=price,
+    )
+
+
+def _never_below_100(start, end, first, last, longest, threshold, *, price=0.0):
+    """The best score so far is -100, or another low number, before the search begins."""
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        threshold,
+        pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[0] > -100],
+        price=price,
+    )
+
+
+def _of_the_20_best(start, end, first, last, longest, threshold, *, price=0.0):
+    """As in Hugging Face's programs: `n_best_size` starts and ends of the whole row."""
+    n = min(20, len(start))
+    starts, ends = (set(scores.topk(n).indices.tolist()) for scores in (start, end))
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        threshold,
+        pairs=lambda *of, **at: [
+            pair for pair in _pairs(*of, **at) if pair[1] in starts and pair[2] in ends
+        ],
         price=price,
     )
 
@@ -339,6 +406,19 @@ _MISTAKES = (
         "You find no answer whose score is below 0: the best score so far is 0, perhaps, when your "
         "search begins. Scores may all be negative; begin with -∞.",
         _never_below_0,
+    ),
+    Misconception(
+        "search_begins_too_high",
+        "You find no answer whose score is below some number, -100 or -10,000 perhaps, with which "
+        "your search begins. Scores may be lower still; begin with -∞, float('-inf').",
+        _never_below_100,
+    ),
+    Misconception(
+        "only_the_best_of_each",
+        "You combine only the best starts with the best ends, 20 of each perhaps, as programs do "
+        "to save time. In a long text none of these pairs need be legal: here the best answer is "
+        "looked for among *all* legal pairs.",
+        _of_the_20_best,
     ),
     Misconception(
         "one_too_long",

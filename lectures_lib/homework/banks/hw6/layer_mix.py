@@ -78,6 +78,11 @@ class _Sigmoid(LayerMix):
         return torch.sigmoid(self.w)
 
 
+class _SigmoidShares(LayerMix):
+    def weights(self):
+        return torch.sigmoid(self.w) / torch.sigmoid(self.w).sum()
+
+
 class _SoftmaxOfOne(LayerMix):
     """A softmax over an axis with a single entry."""
 
@@ -176,8 +181,8 @@ _SHARES = (
 )
 
 _BEGINS = (
-    "Right, but a new layer does not begin as the plain mean: before training, all `w` are 0, so "
-    "that every state has the same share, and γ is 1."
+    "Right, but a new layer does not begin as the plain mean: before training, all `w` are alike, "
+    "0 say, so that every state has the same share, and γ is 1."
 )
 
 
@@ -240,6 +245,12 @@ LAYER_MIX = Question(
         Misconception("softmax_forgotten", _SHARES, _ExpOnly),
         Misconception("softmax_forgotten", _SHARES, _Sigmoid),
         Misconception("softmax_forgotten", _SHARES, _LogSoftmax),
+        Misconception(
+            "shares_of_sigmoids",
+            "Your shares add up to 1, but they are no softmax: you divide sigmoids by their sum. "
+            "A softmax does so with exponentials.",
+            _SigmoidShares,
+        ),
         Misconception(
             "softmax_of_a_single_number",
             "All your weights are 1: the softmax runs over an axis with a single entry. It has to "

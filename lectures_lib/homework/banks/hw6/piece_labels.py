@@ -41,6 +41,7 @@ def _draw(g: Generator) -> list[Case]:
         if kind == "all fits":
             words[2], words[4] = ["o", "'", "neil"], list(words[1])
             labels[1], labels[4], labels[3] = 1, 2, 0
+            words[5], labels[5] = ["'", "n", "'"], whole(g, 1, 6)  # a piece that comes twice
         n_pieces = sum(map(len, words))
         if kind == "a word is cut":  # behind the first or the second of its pieces
             i = max(j for j, word in enumerate(words) if len(word) > 2 or j == 1)
@@ -142,6 +143,15 @@ def _by_marks(words, labels, max_len):
     return _labelled(words, labels, max_len, of_word)
 
 
+def _by_text(words, labels, max_len):
+    """Every piece that reads like its word's first is taken for it."""
+
+    def of_word(label, word):
+        return [label if piece == word[0] else -100 for piece in word]
+
+    return _labelled(words, labels, max_len, of_word)
+
+
 def _one_label_a_word(words, labels, max_len):
     """A word that comes again has the label that it had the first time."""
     return piece_labels(words, [labels[words.index(word)] for word in words], max_len)
@@ -202,6 +212,12 @@ _MISTAKES = (
         "and dots, without a mark: o ' neil is one word of three pieces here. Which pieces make a "
         "word is told by `words`.",
         _by_marks,
+    ),
+    Misconception(
+        "first_pieces_told_by_their_text",
+        "You take every piece that reads like a word's first for the first. ' n ' is one word of "
+        "three pieces here, and its last reads like its first: count places, with enumerate.",
+        _by_text,
     ),
     Misconception("label_looked_up_by_the_word", _LOOKED_UP, _one_label_a_word),
     Misconception("label_looked_up_by_the_word", _LOOKED_UP, _last_label_of_a_word),

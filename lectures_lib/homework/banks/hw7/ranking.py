@@ -40,7 +40,12 @@ def _draw(g: Generator, *, margin: float = 0.0) -> list[Case]:
 
 def _drawn(g: Generator) -> list[Case]:
     cases = []
-    for twice, sharp in ((False, False), (True, False), (True, True)):
+    for twice, sharp, short in (
+        (False, False, False),
+        (True, False, False),
+        (True, True, False),
+        (False, False, True),
+    ):
         batch, d_model = sizes(g, 2, 6, 10)
         text, v = (
             torch.randperm(batch, generator=g),
@@ -62,12 +67,15 @@ def _drawn(g: Generator) -> list[Case]:
         u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v
         if not twice:  # one question is far from its answer, which has hardly a probability
             u[0] = 0.1 * normal(g, d_model) - v[0]
+        if short:
+            u, v = 1e-3 * u, 1e-3 * v
         scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
         shows = (
             f"{batch} pairs of vectors of {d_model} numbers, "
             f"{'texts occur two and three times' if twice else 'no text occurs twice'}, "
         )
         shows += "with other vectors each time, and two texts have the same, " if twice else ""
+        shows += "vectors as short as 0.002, " if short else ""
         shows += f"scale = {scale[0]:g}" if scale else "scale not given"
         cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
     return cases
@@ -120,6 +128,11 @@ def _nothing(text: Tensor) -> Tensor:
 
 
 def _dots(u: Tensor, v: Tensor) -> Tensor:
+    return u @ v.T
+
+
+def _nearly_cosines(u: Tensor, v: Tensor) -> Tensor:
+    u, v = (each / (each.norm(dim=-1, keepdim=True) + 1e-6) for each in (u, v))
     return u @ v.T
 
 
@@ -328,6 +341,13 @@ _MISTAKES = (
         "You take `text` for the right answers' places. text[i] is the name of a text; the right "
         "answer to u[i] is v[i], at place i.",
         _text_as_target,
+    ),
+    Misconception(
+        "small_number_added_to_the_lengths",
+        "You add a small number to the vectors' lengths before you divide by them. Vectors may be "
+        "of any length, and where they are about as short as that number, what you get is no "
+        "cosine: take F.normalize or F.cosine_similarity.",
+        partial(_loss, similarity=_nearly_cosines),
     ),
     Misconception(
         "dot_products",

@@ -72,6 +72,19 @@ def _one_word_renumbered(scores: Tensor, second: bool = True) -> Edges:
     return sorted(edges)
 
 
+def _circles_of_three_avoided(scores: Tensor) -> Edges:
+    """A link is left out if its ends have a neighbour in common, and only then."""
+    n = len(scores)
+    near: list[set[int]] = [set() for _ in range(n)]
+    edges: Edges = []
+    for i, j in sorted(combinations(range(n), 2), key=lambda edge: -scores[edge].item()):
+        if len(edges) < n - 1 and not near[i] & near[j]:
+            near[i].add(j)
+            near[j].add(i)
+            edges.append((i, j))
+    return sorted(edges)
+
+
 def _prim(scores: Tensor) -> Edges:
     """From what is connected to what is not, always the best link; in one direction if the scores
     have one.
@@ -199,6 +212,12 @@ _GREEDY = (
     "the order of their scores and leave out those whose ends are connected already, directly or "
     "through other words."
 )
+_ONE_SIDE = (
+    "Your links are those of each word to the best of the words before it, or of those behind it. "
+    "That is a tree, but seldom the best: of one word's links two may be better than another's "
+    "first. Take links in the order of their scores and leave out those whose ends are connected "
+    "already, directly or through other words."
+)
 _RENUMBERED = (
     "When you join two parts, only one of the link's ends gets the other part's number. All words "
     "of its part belong to the new one: give them all the number, or a later link closes a circle."
@@ -303,8 +322,15 @@ _MISTAKES = (
         _GREEDY,
         partial(_answer, both=lambda impact: impact, tree=_best_partners),
     ),
-    Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_before)),
-    Misconception("best_for_each_word", _GREEDY, partial(_answer, tree=_best_after)),
+    Misconception("best_on_one_side", _ONE_SIDE, partial(_answer, tree=_best_before)),
+    Misconception("best_on_one_side", _ONE_SIDE, partial(_answer, tree=_best_after)),
+    Misconception(
+        "only_circles_of_three_avoided",
+        "You leave out a link if its ends are connected through *one* other word. They may be "
+        "connected through several, and then a longer circle closes: keep for each word the part "
+        "of the sentence that it belongs to, or grow one tree from word 0.",
+        partial(_answer, tree=_circles_of_three_avoided),
+    ),
     Misconception(
         "a_path",
         "You always go on from the word that was added last: that is a path, in which no word has "
