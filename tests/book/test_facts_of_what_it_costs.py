@@ -72,6 +72,9 @@ def test_what_pretraining_used_and_what_an_hour_of_mnli_needs():
     assert 1 < needed["base"] / used["base"] < 1.5
     assert 4.5 < needed["large"] / used["large"] < 5.5
     assert says("did a tenth of what they could, or less") and says("five times as much as")
+    squad = 9 * 88_000 * sum(cost.bert_flops(LARGE, 384).values()) / (1800 * 180e12)
+    assert round(100 * squad) == 60 and squad > needed["large"]
+    assert says("the half hour for SQuAD means more still, 60 %")
 
 
 def test_the_quarter_of_the_transformers_gpus_is_that_of_chapter_8():
