@@ -370,7 +370,8 @@ assert metrics.accuracy(judged(judge, learned), [r["label"] for r in learned]) >
 #
 # ## From how many sentences?
 #
-# Labels are the expensive part. Here is the sentiment again, learned from fewer sentences.
+# Labels are the expensive part. Here is the sentiment again, learned from fewer sentences (at twice the rate; 28 of them
+# for more epochs).
 
 # %% tags=["nbval-ignore-output"]
 train, test = (data.load("sentiment", split) for split in ("train", "test"))
@@ -413,8 +414,8 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# A bag of words with all 220 sentences (one setting for all rows) is behind MiniLM with 14; with the best of the settings
-# that we tried it has 0.78, between MiniLM with 14 and with 28. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
+# A bag of words with all 220 sentences is behind MiniLM with 14; with the best settings that we tried it has 0.78, still
+# behind MiniLM with 28. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
 # 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
 # One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
 # give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
@@ -453,8 +454,7 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # Look for these four. *The manual is excellent, and you will need all two hundred pages.*
 # *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book away.* *I
 # missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the sentence, or
-# there are none, and one has to know why somebody misses a stop. Then sort by *how sure*:
-# most of the errors stand among the less sure (the counts above the table), and a few where the model has no doubt.
+# there are none, and one has to know why somebody misses a stop. Then sort by *how sure*.
 #
 # ## Which measure?
 #
@@ -651,8 +651,7 @@ assert all(0.45 < share < 0.75 for share in by_regression.values())
 # %% [markdown]
 # Fine-tuned on 96 pairs, from five seeds, MiniLM has
 # 0.66<!-- fine_tuning_small: entailment/test/accuracy/mean .2f --> (0.62<!-- fine_tuning_small: entailment/test/accuracy/min .2f --> to 0.68<!-- fine_tuning_small: entailment/test/accuracy/max .2f -->)
-# right of 40, where the standard error is 0.07: no more than frozen vectors have. Four tasks, one body, and no way of using
-# it that is always the best.
+# right of 40, where the standard error is 0.07: no more than frozen vectors have.
 #
 # ## A choice: which ending?
 #
@@ -729,8 +728,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # | asked | 80 sentences of this book | 872<!-- fine_tuning_sst2: n_asked .0f --> validation phrases | the test server |
 # | right | between 0.8 and 0.9 | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f -->, mean of four seeds | 0.935 |
 #
-# (The last line compares different questions. Its first entry holds on any processor; five seeds of the experiment have
-# 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f -->.) Here is SST-2 for you to run, with a GPU or with patience.
+# (The last line compares different questions.) Here is SST-2 for you to run, with a GPU or with patience.
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
@@ -746,8 +744,8 @@ if REAL:
 # %% [markdown]
 # ## A small difference
 #
-# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are stored, 45 MB in half precision,
-# although no step was large. Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$
+# Ten tasks, ten fine-tuned bodies: each time 22.7 million numbers are stored, 45 MB in half precision.
+# Edward Hu and others (2022) leave the body as it came. Beside each of its matrices $W$
 # they put two thin ones, and only these learn:
 #
 # $$y = W x + b + \frac{\alpha}{r}\, B A x$$
@@ -803,8 +801,7 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 #
 # Nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large changes". But
 # what has to change for *praise or complaint* is little; the body knew the words before. Hu and others found the same for
-# GPT-3 with 175 billion numbers. The rate is twenty times the one for all numbers, since the small
-# difference begins at 0 and $W$ itself stays as it was (steps too large would still spoil the sum).
+# GPT-3 with 175 billion numbers. (The rate is twenty times the one for all numbers.)
 #
 # </details>
 
@@ -822,7 +819,7 @@ assert n_learned / n_all < 0.02 and share > 0.7
 
 # %% [markdown]
 # Once it has learned, the difference can be added to $W$, and the model is as plain and as fast as before. Or it is
-# kept apart from $W$; then ten tasks are ten small files and one body.
+# kept apart: ten tasks are then ten small files and one body.
 
 # %% tags=["atol=1e-5"]
 example = fine_tuning.collate(fine_tuning.sentences(test[:8], wordpiece))
@@ -872,28 +869,44 @@ for text, scores in zip(
 #
 # ### Padding that takes part
 #
-# Many scripts pad every text to one length, here 64. Then the lengths, or the attention mask, get lost on the way to the
-# model, and every word looks at the padding too:
+# Many scripts pad every text to one length. Then the lengths, or the attention mask, get lost on the way to the model,
+# and every word looks at the padding too.
+
+# %% [markdown]
+# **Predict.** The test sentences, of ten words or so, are padded to 64, 128 and 256 pieces, and the lengths are lost.
+# Does `judge`'s accuracy fall to a coin's 0.5, by 0.1 or 0.2, or hardly at all?
+#
+# <details><summary>Answer</summary>
+#
+# Hardly at all. All scores move, but few verdicts turn, and some of them for the better. So the accuracy does not
+# find this bug. A test does: what a model says of a text must not depend on its padding.
+#
+# </details>
 
 # %% tags=["nbval-ignore-output"]
 sentences = data.load("sentiment", "test")
 batch = fine_tuning.collate(fine_tuning.sentences(sentences, wordpiece))
 tokens, segments, lengths, right = batch
 few = tokens[:20], segments[:20], lengths[:20]
+moved = {}
 with torch.no_grad():
-    short = judge(*few)
-    padded = [F.pad(x, (0, 64 - x.shape[1])) for x in few[:2]]
-    with_lengths, without = judge(*padded, few[2]), judge(*padded)
-print(
-    f"scores move by {(with_lengths - short).abs().mean():.3f} with lengths", end=", "
-)
-print(f"by {(without - short).abs().mean():.3f} without")
-flipped = (without.argmax(dim=-1) != short.argmax(dim=-1)).sum()
-print(f"without lengths, {flipped} of 20 verdicts turn round")
+    short = judge(tokens, segments, lengths)
+    print(f"as it is: accuracy {metrics.accuracy(short.argmax(dim=-1), right):.2f}")
+    for n in (64, 128, 256):
+        padded = [F.pad(x, (0, n - x.shape[1])) for x in (tokens, segments)]
+        with_lengths, without = judge(*padded, lengths), judge(*padded)
+        turned = (without.argmax(dim=-1) != short.argmax(dim=-1)).sum().item()
+        share = metrics.accuracy(without.argmax(dim=-1), right)
+        moved[n] = (with_lengths - short).abs(), (without - short).abs(), turned, share
+        print(f"{n:3} pieces: scores move by {(with_lengths - short).abs().mean():.3f}")
+        print(f"    without lengths by {(without - short).abs().mean():.3f},", end=" ")
+        print(f"{turned} of 80 verdicts turn, accuracy {share:.2f}")
 
 # %% tags=["remove-cell"]
-assert_close(with_lengths, short, atol=1e-4, rtol=0)
-assert (without - short).abs().mean() > 0.1
+before = metrics.accuracy(short.argmax(dim=-1), right)
+for with_them, without_them, turned, share in moved.values():
+    assert with_them.max() < 1e-4 and without_them.mean() > 0.1
+    assert turned <= 14 and abs(share - before) < 0.08
 
 # %% [markdown]
 # ### A learning rate for models that begin with nothing
@@ -910,22 +923,25 @@ def alike(model):
 
 
 some = data.load("sentiment", "train")[:96]
-careful = fine_tuned(some, epochs=2, rate=3e-4)
-ruined = fine_tuned(some, epochs=2, rate=5e-3)
-shares = {}
-for name, model in (("3e-4", careful), ("5e-3", ruined)):
-    shares[name] = metrics.accuracy(judged(model, sentences), right)
-    print(f"rate {name}: accuracy {shares[name]:.2f}", end="  ")
-    print(f"cosine of two sentences {alike(model):.2f}")
+tried = {}
+for rate in (1e-6, 3e-4, 5e-3):  # try others
+    model = fine_tuned(some, epochs=2, rate=rate)
+    tried[rate] = metrics.accuracy(judged(model, sentences), right), alike(model)
+    print(f"rate {rate:.0e}: accuracy {tried[rate][0]:.2f}", end="  ")
+    print(f"cosine of two sentences {tried[rate][1]:.2f}")
 
 # %% tags=["remove-cell"]
-assert shares["3e-4"] > shares["5e-3"] + 0.1
-assert alike(ruined) > max(0.9, alike(careful) + 0.2)
+idle, careful, ruined = tried.values()
+assert careful[0] > max(idle[0], ruined[0]) + 0.1
+assert (
+    0.5 < idle[1] < 0.75 and abs(idle[1] - alike(SentenceClassifier(body(), 2))) < 0.01
+)
+assert ruined[1] > max(0.9, careful[1] + 0.2)
 
 # %% [markdown]
-# The same 96 sentences, the same twelve steps. The larger rate has flattened the body: two sentences have nearly the
-# same vector, whatever they say. If a fine-tuned model always names one class, the rate is the first suspect: too
-# large, or so small that nothing has been learned yet. The cosine tells which.
+# Each time the same 96 sentences and twelve steps. Too large a rate has flattened the body: two sentences have nearly
+# the same vector, whatever they say. After too small a one they are as alike as MiniLM came. Accuracy is a coin's in
+# both cases; if a fine-tuned model always names one class, look at the cosine.
 #
 # ## Exercises
 #

@@ -75,7 +75,8 @@ plt.show()
 # - write skip-gram with negative sampling, compute its loss by hand and train it;
 # - say where a static vector ends up when its word has two meanings;
 # - take the vector of a word, not of a piece, out of any layer of a BERT, and check that it is the right one;
-# - measure whether vectors tell meanings apart, without being fooled by the position of the word;
+# - measure whether vectors tell meanings apart, without being fooled by the word's position or by the rest of the
+#   sentence;
 # - choose layers for a task, combine them in the six ways that the BERT paper tried, and compare the cost of frozen features with that of fine-tuning.
 #
 # **Time** about 60 minutes. **You need** [chapter 12](12_bert.ipynb), and from [chapter 14b](14b_words_and_spans.ipynb) the
@@ -306,7 +307,7 @@ plt.show()
 # |---|---|---|---|---|
 # | ELMo | two recurrent networks, one from each side, side by side | features: a weighted sum of all layers | 92.2 | 71.0 |
 # | GPT | a Transformer, from the left only | fine-tuning | not given | 75.1 |
-# | BERT base | a Transformer, both sides in every layer | fine-tuning; features come within 0.3 of it | 92.4 | 79.6 |
+# | BERT base | a Transformer, both sides in every layer | fine-tuning; features come within 0.3 of it (development split) | 92.4 | 79.6 |
 # | BERT large | the same, larger | fine-tuning | 92.8 | 82.1 |
 #
 # (Figures of the BERT paper, tables 1 and 7. On GLUE, ELMo's features went into a BiLSTM with attention. The models
@@ -456,11 +457,43 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
-# beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
-# word, both meanings stand equally often at each position. But now one's own position points to the *wrong* meaning. Say
-# that four sentences have "light" at position 6, two of each meaning: besides itself, each of them sees one of its own
-# kind and two of the other. So only neighbours with the word at another position are allowed (`may`). Then position by
-# itself is exactly at chance:
+# beginning of its sentences (left), the vectors would find it without any understanding. So the set is **matched**: for
+# each word, both meanings stand equally often at each position (middle). But as nobody is their own neighbour, one's
+# own position now points to the *wrong* meaning. So only neighbours with the word at another position are allowed
+# (right; in code, `may`). Then position by itself is exactly at chance:
+
+
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three drawings with two columns, the meanings brightness and not heavy, and two rows, the word at position 2 and at position 6. A ringed sentence at the upper left asks. Not matched: two sentences at the upper left and two at the lower right; the nearest by position is the other one at the upper left, 1 of 1 right. Matched: two sentences in each cell; nearest are the three others of the upper row, 1 of 3 right. Matched, other positions only: nearest are the four of the lower row, 2 of 4 right."}, "figure": {"caption": "Who is nearest by position alone? The ringed sentence asks, full marks are its nearest. Each mark is a sentence; its column is the meaning of light, its row the place of the word."}}
+def who_is_near(ax, title, cells, own_row):
+    """Sentences by meaning (column) and position (row); full: nearest by position."""
+    near = []
+    for x, y in cells:
+        colour, mark, _ = MARKS[x]
+        for k in (0, 1):
+            asks = (x, y, k) == (0, 0, 0)
+            full = not asks and (y == 0) == own_row
+            near += [x == 0] if full else []
+            face = colour if full else "white"
+            at = x + 0.3 * k - 0.15, -y
+            ax.scatter(*at, s=70, marker=mark, facecolor=face, edgecolor=colour)
+            if asks:
+                ax.scatter(*at, s=260, facecolor="none", edgecolor=plots.INK, lw=1.5)
+    ax.text(0.5, -1.65, f"{sum(near)} of {len(near)} right", ha="center", fontsize=10)
+    ax.set(xlim=(-0.5, 1.5), ylim=(-1.85, 0.5), yticks=[])
+    ax.set_xticks([0, 1], ["brightness", "not heavy"])
+    ax.tick_params(length=0, labelsize=9, labelbottom=False, labeltop=True)
+    ax.set_title(title, fontsize=10)
+    ax.axhline(-0.5, color=plots.QUIET, lw=1)
+    ax.axvline(0.5, ymin=0.2, color=plots.QUIET, lw=1)
+
+
+figure, axes = plt.subplots(1, 3, figsize=(7.4, 2.5))
+both = [(0, 0), (1, 0), (0, 1), (1, 1)]
+who_is_near(axes[0], "not matched", [(0, 0), (1, 1)], own_row=True)
+who_is_near(axes[1], "matched", both, own_row=True)
+who_is_near(axes[2], "other positions only", both, own_row=False)
+axes[0].set_yticks([0, -1], ["position 2", "position 6"])
+plt.show()
 
 # %%
 word = [e["word"] for e in examples]
@@ -555,46 +588,55 @@ for row, name in enumerate(("light", "bat")):
 plt.show()
 
 # %% [markdown]
-# And the three models of 2018? MiniLM can imitate what each of them sees: only the left half, up to the word itself,
-# as GPT would; that and the right half, the two vectors side by side, as ELMo would; or the whole sentence, as BERT.
+# Is it *the word's* vector that knows the meaning? In the last layer every vector has read the whole sentence. The
+# control is another place of the same sentence, asked in the same way.
 
 # %% [markdown]
-# **Predict.** The reader of whole sentences finds 87 right neighbours of 96. Will the reader of left halves find a few
-# fewer, or hardly more than half of all? And will two halves, side by side, make a whole?
+# **Predict.** In its last state "light" (or "bank", "bat", "spring") finds 87 right neighbours of 96, in state 2 it
+# finds 82. How many does `[SEP]` find, the mark behind the full stop: no more than a coin, hardly fewer than the
+# word, or something between? Guess for either state.
 #
 # <details><summary>Answer</summary>
 #
-# A few fewer: left halves give 77, right halves 79, probably because the word that decides ("bag", "lamp") stands
-# before "light" in one sentence and after it in the next. Side by side they have 85, two fewer than the whole, a
-# difference that means nothing. "Both sides in every layer" is BERT's argument, and it is tempting to expect a clear
-# win. It would show where a word on the left must be understood through
-# one on the right before it helps. Such sentences may be rare in so small a set.
+# In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is tempting to read 0.91
+# as knowledge that stands at the word. But MiniLM's last training made one vector of the whole sentence, which may be
+# why in the end every place tells what the sentence is about.
 #
 # </details>
 
 # %%
-SEP = tokenizer.token_id("[SEP]")
-left = [Cut([*c.ids[: c.places[0][0] + 1], SEP], c.places) for c in cuts]
-right = [Cut([c.ids[0], *c.ids[c.places[0][0] :]], [[1]]) for c in cuts]
-read = [features.word_vectors(model, half) for half in (left, right)]
-L, R = (F.normalize(torch.stack([v[-1, 0] for v in half]), dim=-1) for half in read)
-readers = {
-    "left of the word": L,
-    "right of the word": R,
-    "both, side by side": torch.cat([L, R], dim=-1),
-    "whole sentence": V[-1],
+places = {  # of each sentence; try others, 0 for [CLS], say
+    "the word": lambda cut: cut.places[0],
+    "the piece before it": lambda cut: [cut.places[0][0] - 1],
+    "the piece after it": lambda cut: [cut.places[0][-1] + 1],
+    "[SEP]": lambda cut: [len(cut.ids) - 1],
+    "all others, mean": lambda cut: sorted({*range(len(cut.ids))} - {*cut.places[0]}),
 }
-halves = {name: accuracy(features.cosines_among(x)) for name, x in readers.items()}
-for name, share in halves.items():
-    print(f"{name:18} {share:.3f}, {share * len(examples):.0f} of {len(examples)}")
+there = {}
+print(f"{'right of 96, state':20}", *(f"{state:3}" for state in range(7)))
+for name, at in places.items():
+    elsewhere = [Cut(cut.ids, [at(cut)]) for cut in cuts]
+    read = features.word_vectors(model, elsewhere, "mean")
+    states = torch.stack([v[:, 0] for v in read], dim=1)  # (7, 96, 384)
+    there[name] = [96 * accuracy(cosine) for cosine in features.cosines_among(states)]
+    print(f"{name:20}", *(f"{right:3.0f}" for right in there[name]))
 
 # %% tags=["remove-cell"]
-assert max(halves["left of the word"], halves["right of the word"]) < 0.85
-assert halves["both, side by side"] > 0.86
+assert (
+    max(abs(a / 96 - b) for a, b in zip(there["the word"], by_state, strict=True))
+    < 1e-6
+)
+word_in, sep_in = there["the word"], there["[SEP]"]
+assert abs(word_in[6] - sep_in[6]) <= 4 and word_in[2] > sep_in[2] + 8
+singles = [
+    line for name, line in there.items() if name not in ("the word", "all others, mean")
+]
+assert all(word_in[state] > line[state] + 3 for line in singles for state in (1, 2))
+assert there["all others, mean"][1] > word_in[1]
 
 # %% [markdown]
-# (MiniLM was never trained to read halves, and it reads each half in both directions, which GPT and ELMo's networks
-# do not. Only *what* they see is alike.)
+# So the last state shows that MiniLM knows the sentence. That the *word* knows more than other places do, the states 1
+# and 2 show: there it is ahead of each single one. (Not of all of them together, last line.)
 #
 # Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
 # the same sense and in different ones (at other positions, as always), and of two different ones of the four words:
@@ -1061,7 +1103,8 @@ print(f"linear {scores['second_to_last']:.2f}, BiLSTM {f1(said):.2f} (one seed)"
 # 1. word2vec gives a word one vector, trained to tell its neighbours from random words. A word made of two meanings
 #    ended up between them.
 # 2. BERT computes a vector for each occurrence. Whether it knows the meaning is a question for nearest neighbours in
-#    sentences *matched* in the place of the word, with the mean of static vectors as the baseline to beat.
+#    sentences *matched* in the place of the word, beside the mean of static vectors and beside another place of the
+#    sentence: in MiniLM's last state `[SEP]` finds as many.
 # 3. Which layer? For meanings the last was as good as any. For names it was worse than a middle one with MiniLM, and in
 #    the paper worse than the one before it, by 0.7 points. With
 #    several layers together one need not know the best one in advance.
