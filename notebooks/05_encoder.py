@@ -70,16 +70,17 @@ def minilm_block(i, cut=()):
     )
     for half in cut:
         around = getattr(block, half)
-        around.forward = lambda x, f, mask=None, norm=around.norm: norm(f(x))
+        # in place of norm(x + f(x)); a mask, if there is one, goes to f
+        around.forward = lambda x, f, norm=around.norm, **mask: norm(f(x, **mask))
     return block
 
 
 @torch.no_grad()
-def run(x, blocks):
+def run(x, blocks, mask=None):
     """The vectors (n, d_model) that go in and those that come out of each block."""
     hidden = [x]
     for block in blocks:
-        hidden.append(block(hidden[-1][None])[0])
+        hidden.append(block(hidden[-1][None], mask)[0])
     return hidden
 
 
@@ -164,11 +165,8 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 
 # %% [markdown]
 # The same shape comes out that went in, so blocks can be stacked. **This is the block that you should be able to
-# write from memory.** What follows says why each of its parts is there.
-#
-# ## Averages of averages
-#
-# Begin with the two plus signs, $x + a$ and $z + f$.
+# write from memory.** What follows says why each of its parts is there. Begin with the two plus signs, $x + a$ and
+# $z + f$.
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
@@ -180,7 +178,6 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 # The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
 # only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network,
 # the lesser-known half. But it treats each word by itself: words that come in different usually go out different.
-# Attention *averages* words, and an average is what makes things alike.
 #
 # </details>
 
@@ -201,6 +198,31 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
+# Attention averages words. Is that what makes them alike? The cut has also taken away the way on which a word's own
+# vector passes unchanged. A mask tells the two apart: each word may attend to itself alone, so that nothing is averaged.
+
+# %% [markdown]
+# **Predict.** Both plus signs are out, and each word attends to itself only. What is the mean cosine after six layers:
+# 1.00 again, or less than in the published model (0.41)?
+#
+# <details><summary>Answer</summary>
+#
+# Less: 0.33. "1.00" would be right if the missing $x$ did the harm. It is the averaging.
+#
+# </details>
+
+# %% tags=["atol=0.015"]
+itself = torch.eye(len(sentence.tokens), dtype=torch.bool)  # True: may attend
+blocks = [minilm_block(i, HALVES) for i in range(6)]
+last = run(sentence.hidden[0], blocks, mask=itself)[-1]
+print(f"both, each word attends to itself: {cosines(last)[off].mean():.2f}")
+
+# %% tags=["remove-cell"]
+assert cosines(last)[off].mean() < 0.37
+
+# %% [markdown]
+# ## Averages of averages
+#
 # So this model, which was trained with the plus signs, cannot do without the one at the attention. Three words that
 # are single numbers show why: 0, 4 and 8. Each gives half of its attention to itself and a quarter to each of the
 # others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. The next layer does
@@ -243,8 +265,7 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly. So do MiniLM's
-# words in the upper row of the opening picture. How far it goes depends on the weights: with the random ones of
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly. How far it goes depends on the weights: with the random ones of
 # [A vector on its way](../book/motion.md#a-vector-on-its-way) words end together without the plus in all six draws, and
 # in some draws with it.)
 #
@@ -476,7 +497,7 @@ def lengths(pre_norm, n_layers=24, d_model=128):
     """Mean length of the vectors after each block."""
     torch.manual_seed(0)
     encoder = library.Encoder(n_layers, d_model, 4, 4 * d_model, pre_norm=pre_norm)
-    library.initialise(encoder)  # Glorot's numbers in every matrix
+    library.initialise(encoder)  # Glorot's numbers: see "Forty-eight layers"
     with torch.no_grad(), record(encoder, "blocks.*") as seen:
         encoder(torch.randn(8, 16, d_model))
     return [x.norm(dim=-1).mean().item() for x in seen.all("blocks.*")]
@@ -506,8 +527,7 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 # accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three seeds).
 # A warm-up over a third of the steps did not change that (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
 # .2f -->); more steps did: after 600, post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
-# .4f --> right with each of three seeds ([all numbers](../book/results/attention.md#norm-order-longer)). On our small
-# scale post-norm was slower, with a warm-up as without.
+# .4f --> right with each of three seeds ([all numbers](../book/results/attention.md#norm-order-longer)).
 #
 # </details>
 #
@@ -794,11 +814,9 @@ assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 # pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
 # mixed them. (One feed-forward layer makes words a little more alike: with three other seeds the mean cosine is
 # 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max
-# .2f -->. After 48 without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) The
-# gradient arrives, but next to nothing is left to tell the words apart. With the plus this goes more slowly, and most
-# slowly in pre-norm, where every layer adds a vector of the same length to a stream that grows, and turns it less and
-# less. He et al. (2016) met something similar in image networks: without the plus, deep ones learned worse than
-# shallow ones, though the gradients that arrived had a healthy size.
+# .2f -->. After 48 without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With
+# the plus this goes more slowly, and most slowly in pre-norm, where every layer adds a vector of the same length to a
+# stream that grows, and turns it less and less.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -934,8 +952,8 @@ model.eval()
 print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 
 # %% [markdown]
-# `torch.no_grad()` does not switch dropout off. A forgotten `eval()` shows as an accuracy that is usually a little too low and
-# hardly ever the same twice.
+# `torch.no_grad()` does not switch dropout off. A forgotten `eval()` shows as an accuracy that is hardly ever the same
+# twice.
 
 # %% [markdown]
 # ## Exercises

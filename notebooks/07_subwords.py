@@ -264,7 +264,7 @@ for word in ("drained", "straining", "tea"):
     print(f"{word:10} {spell(word, merges)}")
 
 # %% [markdown]
-# There is no rain in "drained", as far as meaning goes. The program counts letters; it does not know what words mean.
+# (Try a word of your own.) There is no rain in "drained". The program counts letters; it does not know what words mean.
 # That is the bargain: usual words cost few tokens, unusual words many, and nothing is unknown, at least as long as its
 # letters are known.
 #
@@ -651,7 +651,7 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 #
 # *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published,
 # merges the pair that makes the text most **likely**. Take our seventeen words, letter by letter: 94 letters, 22 of
-# them an "i" and 22 an "n". If the letters were drawn at random, "i n" would stand together about $22 \cdot 22 / 94
+# them an "i" and 22 an "n". If they stood in one row, in random order, "i n" would stand together about $22 \cdot 22 / 94
 # \approx 5$ times. It does so 22 times, *more often than by chance*, and so it deserves to be merged.
 #
 # In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
@@ -995,7 +995,8 @@ for word in ("training", "drained"):
     usual = spellings[" ".join(spell(word, merges))]
     print(f"{word}: {len(spellings)} spellings, the usual one {usual} times")
     print("    ", spellings.most_common(3))
-# "training" needs all of the first six merges: 0.7 ** 6 is 0.118, so about 118 times.
+# "training" needs all of the first six merges: 0.7 ** 6 is 0.118, so about 118 times,
+# give or take ten or twenty.
 
 # %% [markdown]
 # **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at once.
