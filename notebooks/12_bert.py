@@ -1046,8 +1046,8 @@ for first, second in (
     rest = (share.sum() - share[from_] - share[to]) / (len(share) - 2)
     print(f"{first} / {second}: from he {share[from_]:.2f}, from the others {rest:.2f}")
 # It still looks at the dog, "he" with less weight: in this pair the head does not
-# depend on left and right (nor on who "he" is: see above). Under GPT's causal mask "he" could not look at a word that
-# comes later.
+# depend on left and right (nor on who "he" is: see above). Under GPT's causal mask
+# "he" could not look at a word that comes later.
 
 # %% [markdown]
 # **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Does it matter? Load
