@@ -823,7 +823,7 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # one learns by hiding. Remember that at the picture with which [chapter 2](02_self_attention.ipynb) starts.
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
-# [data.number_tokens("forty-two, seven")], hide="seven")`. What is written in its place?
+# [data.number_tokens("forty-two, seven")], hide="seven")`. If it still comes out right, which state knew?
 #
 # ## Three ways to score
 #
