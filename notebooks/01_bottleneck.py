@@ -813,7 +813,7 @@ assert abs(shares["hundred"][0] - shares["hundred"][1]) < 0.1
 assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
-# So the odd look at "hundert" was no defect. Two explanations are left, and this test does not tell which is right:
+# So it does no harm that a look at "hundred" is missing. Two explanations fit, perhaps both are right:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "seven" knows that "hundred" comes
 #   next. Who has looked there has seen both.
@@ -823,7 +823,7 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # one learns by hiding. Remember that at the picture with which [chapter 2](02_self_attention.ipynb) starts.
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
-# [data.number_tokens("forty-two, seven")], hide="seven")`. What is written in its place?
+# [data.number_tokens("forty-two, seven")], hide="seven")`. If it still comes out right, which state knew?
 #
 # ## Three ways to score
 #

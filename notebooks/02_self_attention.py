@@ -291,7 +291,7 @@ for width in (4, 64, 1024):
     print(f"divided by √d_k {(dots / math.sqrt(width)).std():.1f}")
 
 # %% [markdown]
-# So what? Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares:
+# Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares:
 # the larger the factor, the more goes to the largest score alone. Leaving out the division at $d_k = 64$ does the same as
 # a factor of 8.
 
@@ -571,9 +571,9 @@ for word, moved in zip(shuffled.tolist(), change(shuffled), strict=True):
     print(f"word {word}: changed by {moved:.2f}")
 
 # %% [markdown]
-# Self-attention is **permutation equivariant**: shuffle the words, and the
-# results are shuffled in the same way. To a word, the others are a bag without order: "dog bites man" and "man bites
-# dog" give "bites" the same vector. [Chapter 4](04_order.ipynb) adds positions.
+# Self-attention is **permutation equivariant**: shuffle the words, and the results are shuffled in the same way. To a
+# word, the others are a bag without order: "dog bites man" and "man bites dog" give "bites" the same vector. [Chapter
+# 4](04_order.ipynb) adds positions.
 #
 # All this holds *without a causal mask*. With it, places matter: the later a word stands, the more words it sees.
 
@@ -636,14 +636,14 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
 # So the weights do respond to a word that comes later, but they do not point neatly at the right noun. We chose this head
-# because it showed something; the model uses all 72. Whether weights *explain* what a model does is disputed (Jain and
+# because it showed something. Whether weights *explain* what a model does is disputed (Jain and
 # Wallace, 2019); chapter 16 comes back to it.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
-# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning that is easily lost in a log. Which axis does
+# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning. Which axis does
 # it take? We try a batch of two sentences of five words. Over the five keys of a query the shares should sum to 1. Over
 # the two sentences they should not, for no sentence looks at the other.
 

@@ -561,7 +561,7 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # (rows times $W^Q = M_{-k}^\top$, which is $M_k$), then the query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). The
 # authors guessed that a model would easily learn this; it was one of their reasons for the waves.
 #
-# Heads of places exist. MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
+# MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
 # token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
 # places hold the same vector, the average of all word vectors, and only the positions differ.
 
@@ -617,8 +617,8 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 #
 # <details><summary>Answer</summary>
 #
-# Both. "The first" would be right if the two had to be of a similar size. But all that the task needs is to hear where a
-# digit stands.
+# Both. "The first" would be right if the two had to be of a similar size. But faint words are found in time here; only
+# faint positions were not.
 #
 # </details>
 

@@ -176,8 +176,8 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 # <details><summary>Answer</summary>
 #
 # The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
-# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network,
-# the lesser-known half. But it treats each word by itself: words that come in different usually go out different.
+# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network.
+# But it treats each word by itself: words that come in different usually go out different.
 #
 # </details>
 
@@ -265,7 +265,8 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly. How far it goes depends on the weights: with the random ones of
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly. How far it goes
+# depends on the weights: with the random ones of
 # [A vector on its way](../book/motion.md#a-vector-on-its-way) words end together without the plus in all six draws, and
 # in some draws with it.)
 #
@@ -515,9 +516,9 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 
 # %% [markdown]
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the stream, so one more LayerNorm stands after the last block. To remember for training:
-# post-norm Transformers often fail unless the learning rate starts tiny and is **warmed up** over the first steps
-# ([chapter 8](08_training.ipynb)); pre-norm ones can do without (Xiong et al., 2020).
+# pre-norm nothing shortens the stream, so one more LayerNorm stands after the last block. Post-norm Transformers
+# often fail unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter
+# 8](08_training.ipynb)); pre-norm ones can do without (Xiong et al., 2020).
 #
 # <details><summary>Our own small experiment, with and without a warm-up</summary>
 #

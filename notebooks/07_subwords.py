@@ -805,7 +805,7 @@ for name in ("Einstein", "Christine"):
     )
 
 # %% [markdown]
-# `as|in|ine`, just as in the table, from twenty sentences! There is no magic in it; we wrote such words into them. "As" is
+# `as|in|ine`, just as in the table, from twenty sentences! We wrote such words into them. "As" is
 # a frequent word, "in" is a frequent word and a frequent part of words, "-ine" ends engine, machine, wine, fine and
 # magazine. None of the three has anything to do with *asinus*, the donkey.
 #
