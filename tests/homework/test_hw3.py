@@ -136,7 +136,7 @@ def test_no_sum_comes_so_close_to_p_that_rounding_decides():
 
 
 def test_in_one_of_the_best_the_start_is_said_again():
-    """Who forbids it is told so by the last input alone."""
+    """Who forbids it is told so by the last input, if by no other."""
     for seed in SEEDS:
         asked = key("hw3.beam_search", seed)
         start = asked.cases[-1].args[1]

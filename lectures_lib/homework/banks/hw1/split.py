@@ -23,7 +23,12 @@ def _split_cases(g: Generator) -> list[Case]:
             )
         )
     width = n_heads * d_head
-    for heads, shape in ((1, (2, n, width)), (width, (2, n, width)), (n_heads, (1, 1, width))):
+    for heads, shape in (
+        (1, (2, n, width)),
+        (width, (2, n, width)),
+        (n_heads, (1, 1, width)),
+        (n_heads, (2, 1, n, width)),
+    ):
         x = torch.arange(math.prod(shape), dtype=torch.float32).view(shape)
         cases.append(
             Case(

@@ -22,7 +22,13 @@ def _decoder_cases(g: Generator) -> list[Case]:
     cases = []
     heads = different_heads(g)
     for i, kind in enumerate(
-        ("no mask", "a mask that hides padding in the source", "one word on either side", _AS_LONG)
+        (
+            "no mask",
+            "a mask that hides padding in the source",
+            "one word on either side",
+            _AS_LONG,
+            "a long target",
+        )
     ):
         padded = "padding" in kind
         (batch, n_target, n_source), init = some_sizes(g, 2, heads[i % 3])
@@ -32,6 +38,8 @@ def _decoder_cases(g: Generator) -> list[Case]:
             batch, n_target = 1, n_source
         elif padded:
             batch = 3
+        elif kind == "a long target":  # no mask of a fixed size is large enough
+            batch, n_target = 1, 130
         x, memory = (
             2 * normal(g, batch, n_target, init["d_model"]),
             2 * normal(g, batch, n_source, init["d_model"]),

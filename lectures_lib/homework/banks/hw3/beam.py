@@ -41,9 +41,9 @@ def _beam_cases(g: Generator) -> list[Case]:
         _close_race(g),
         _nothing_ends(g),
         _all_from_one(g),
-        _start_again(g),
         _few_tokens(g),
         _pushed_out(g),
+        _start_again(g),
     ]
     slips = [
         partial(_other_width, of=of, width_of=width_of)

@@ -28,7 +28,7 @@ _LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
 def _draw(g: Generator) -> list[Case]:
     cases = []
     for more in (True, False):
-        types = pick(g, _WORDS, whole(g, 4, 6))
+        types = [*pick(g, _WORDS, whole(g, 3, 4)), ".", ","]  # a full stop is a type like others
         words = [types[i] for i in torch.randint(len(types), (whole(g, 9, 13),), generator=g)]
         written = [str, str, str, str.capitalize, str.upper]  # the, The, THE
         words = [written[whole(g, 0, 4) if i else 3](word) for i, word in enumerate(words)]
@@ -45,7 +45,13 @@ def _draw(g: Generator) -> list[Case]:
         cases.append(Case((words, labels, draws), shows=shows))
     # The first has draws enough for the wrong number of them to show in the labels.
     first = cases[0].args
-    slips = ({"next_draw": False}, {"key": str}, {"key": _first_letter}, {"as_whole": round})
+    slips = (
+        {"next_draw": False},
+        {"key": str},
+        {"key": _first_letter},
+        {"key": _without_punctuation},
+        {"as_whole": round},
+    )
     shown = all(_labels(*first, **slip) != control_labels(*first) for slip in slips)
     return cases if shown else _draw(g)
 
@@ -57,6 +63,10 @@ def control_labels(words: list[str], labels: list[str], draws: list[float]) -> l
 
 def _first_letter(word):
     return word[:1].lower() + word[1:]
+
+
+def _without_punctuation(word):
+    return word.lower().strip(".,;:!?")
 
 
 def _labels(
@@ -217,6 +227,13 @@ _MISTAKES = (
         "upper_case_is_another_type",
         "You treat 'The' and 'the' as two types. A type is a word in small letters: word.lower().",
         partial(_labels, key=str),
+    ),
+    Misconception(
+        "punctuation_taken_off",
+        "You take full stops and commas off before you look a word up. '.' and ',' are words of "
+        "the list and types of their own: a type is a word in small letters, and nothing else "
+        "about it changes.",
+        partial(_labels, key=_without_punctuation),
     ),
     Misconception(
         "first_letter_only",

@@ -85,6 +85,22 @@ class _Squared(PairClassifier):
         return [u, v, (u - v) ** 2]
 
 
+class _CutAt0(PairClassifier):
+    def parts(self, u, v):
+        return [u, v, (u - v).clamp(min=0)]
+
+
+class _TurnedAndCutAt0(PairClassifier):
+    def parts(self, u, v):
+        return [u, v, (v - u).clamp(min=0)]
+
+
+_CUT = (
+    "Your third part is 0 where the difference is negative. Its absolute value is asked for: the "
+    "same number without the sign."
+)
+
+
 class _DifferenceOfAbsolutes(PairClassifier):
     def parts(self, u, v):
         return [u, v, u.abs() - v.abs()]
@@ -298,6 +314,8 @@ PAIRS = Question(
             "got worse results; asked for is |u - v|.",
             _Product,
         ),
+        Misconception("negative_differences_cut_off", _CUT, _CutAt0),
+        Misconception("negative_differences_cut_off", _CUT, _TurnedAndCutAt0),
         Misconception(
             "squared",
             "Your third part is the squared difference. It is the absolute value of the "
