@@ -33,6 +33,8 @@ IN_CHAPTERS = {
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
     "17_sentence_bert": ["nearness", "pulling"],
+    "18_after_bert": ["filler"],
+    "18b_what_it_costs": ["reader"],
 }
 
 
