@@ -761,8 +761,8 @@ class LowRank(nn.Linear):
     def __init__(self, linear, r, alpha=None):
         super().__init__(linear.in_features, linear.out_features, device="meta")
         self.weight, self.bias = linear.requires_grad_(False).weight, linear.bias
-        self.A = nn.Parameter(torch.empty_like(linear.weight[:r]))
-        self.B = nn.Parameter(torch.zeros_like(linear.weight[:, :r]))
+        self.A = nn.Parameter(torch.empty_like(linear.weight[:r]))  # (r, in)
+        self.B = nn.Parameter(torch.zeros_like(linear.weight[:, :r]))  # (out, r)
         nn.init.kaiming_uniform_(self.A, a=math.sqrt(5))
         self.scale = 2.0 if alpha is None else alpha / r
 

@@ -448,11 +448,11 @@ def nearest_neighbour_accuracy(similarity, labels, may):
     """How often the nearest that is allowed has the same label; ties shared."""
     ids = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     label = torch.tensor([ids[name] for name in labels])
-    same = (label[:, None] == label).float()
+    same = (label[:, None] == label).float()  # (n, n), 1: the same label
     allowed = similarity.masked_fill(~may, -torch.inf)
-    nearest = (allowed >= allowed.amax(dim=1, keepdim=True) - 1e-6) & may
-    right = (same * nearest).sum(dim=1) / nearest.sum(dim=1).clamp(min=1)
-    return right[may.any(dim=1)].mean().item()
+    nearest = (allowed >= allowed.amax(dim=1, keepdim=True) - 1e-6) & may  # ties too
+    right = (same * nearest).sum(dim=1) / nearest.sum(dim=1).clamp(min=1)  # (n,)
+    return right[may.any(dim=1)].mean().item()  # of those that have a neighbour
 
 
 # %% [markdown]
