@@ -771,14 +771,15 @@ print("by words →", len(entities(["B-person"])), "name")
 # Best start and best end, each by itself, are quicker to write than a search. Hugging Face's issue 13347 asks what to do
 # with their results; tutorials of the library Captum printed empty answers (issue 684). An answer that ends before it
 # begins is an empty text when it is quoted, and an empty text is taken for "no answer": nothing fails, and the questions
-# *without* answer look well understood. How often does it happen to the course's reader, on the 38 questions?
+# *without* answer look well understood. How often does it happen to the course's reader, and with which questions?
 
 # %% tags=["nbval-ignore-output"]
 scores = fine_tuning.scores(reader, asked)
-crossed = sum(bool(one[0].argmax() > one[1].argmax()) for one in scores)
-print(
-    f"in {crossed} of {len(scores)} questions the best end stands before the best start"
-)
+crossed = [bool(one[0].argmax() > one[1].argmax()) for one in scores]
+print(f"the best end before the best start: {sum(crossed)} of {len(scores)} questions")
+for row, cross in zip(questions, crossed, strict=True):
+    if cross:
+        print(f"{row['question']} It has {len(row['answers'])} right answers.")
 
 # %% [markdown]
 # ## Exercises
