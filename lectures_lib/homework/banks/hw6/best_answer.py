@@ -175,32 +175,9 @@ def _begins_before_the_last(start, end, first, last, longest, threshold, *, pric
     )
 
 
-def _never_below_0(start, end, first, last, longest, threshold, *, price=0.0):
-    """The best score so far is 0 before the search begins."""
-    return _answer(
-        start,
-        end,
-        first,
-        last,
-        longest,
-        threshold,
-        pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[0] > 0],
-        price=price,
-    )
-
-
-def _never_below_100(start, end, first, last, longest, threshold, *, price=0.0):
-    """The best score so far is -100, or another low number, before the search begins."""
-    return _answer(
-        start,
-        end,
-        first,
-        last,
-        longest,
-        threshold,
-        pairs=lambda *of, **at: [pair for pair in _pairs(*of, **at) if pair[0] > -100],
-        price=price,
-    )
+def _pairs_above(*of, floor, **at):
+    """The best score so far is a low number before the search begins."""
+    return [pair for pair in _pairs(*of, **at) if pair[0] > floor]
 
 
 def _of_the_20_best(start, end, first, last, longest, threshold, *, price=0.0):
@@ -405,13 +382,13 @@ _MISTAKES = (
         "search_begins_at_0",
         "You find no answer whose score is below 0: the best score so far is 0, perhaps, when your "
         "search begins. Scores may all be negative; begin with -∞.",
-        _never_below_0,
+        partial(_answer, pairs=partial(_pairs_above, floor=0)),
     ),
     Misconception(
         "search_begins_too_high",
         "You find no answer whose score is below some number, -100 or -10,000 perhaps, with which "
         "your search begins. Scores may be lower still; begin with -∞, float('-inf').",
-        _never_below_100,
+        partial(_answer, pairs=partial(_pairs_above, floor=-100)),
     ),
     Misconception(
         "only_the_best_of_each",
