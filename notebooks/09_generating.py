@@ -773,8 +773,7 @@ assert without[-1] < full[-1] - 0.25
 
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
-# too much probability to short sentences. (The figure shows lengths, not quality: in our run about one
-# list in ten is right, whatever the width and whatever $\alpha$.) Of real translators it is known that from some width on translations
+# too much probability to short sentences. (The figure shows lengths, not quality.) Of real translators it is known that from some width on translations
 # get *worse*: Koehn and Knowles (2017) found the best widths between 4 and about 30, depending on the languages. Yang,
 # Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a
 # Transformer: for more than half of their sentences, the likeliest translation of all was the empty one. A narrow beam

@@ -730,8 +730,7 @@ print(f"least mean loss on text not read: {least:.2f}")
 # <details><summary>Answer</summary>
 #
 # The right version comes close from above (about 1.3). The unshifted one is near 0 (below 0.01): it only has to copy.
-# The unmasked one is far below 1.21 as well, near 0.1 in our run; it can read the answer one place to the right, and
-# needed more than a hundred of the 200 steps to find that out. It is tempting to be pleased with either. A loss below the possible, on
+# The unmasked one is far below 1.21 as well, near 0.1 in our run; it can read the answer one place to the right. It is tempting to be pleased with either. A loss below the possible, on
 # text not learned by heart, is a leak.
 #
 # </details>

@@ -682,7 +682,7 @@ print(f"mean of all but he and dog: {to_dog[others].mean():.2f}")
 assert to_dog[he] > to_dog[others].max() + 0.1 and 0.35 < to_dog[others].mean() < 0.6
 
 # %% [markdown]
-# Does it find the right one of two? In this pair most readers take "he" for the boy. Put in a pair of your own:
+# Does it tell two candidates apart? Here "he" may be the boy or the dog. Put in a pair of your own:
 
 # %% tags=["atol=0.02"]
 own = wordpiece.pair("The boy found a dog", "He was happy")

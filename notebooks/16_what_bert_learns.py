@@ -1002,7 +1002,7 @@ probes = [
 
 @torch.no_grad()
 def right_after(*change, **options):
-    """How many det and how many obj are right, by probes that were not trained on them."""
+    """How many det and obj are right, by probes that were not trained on them."""
     x = states_of(changed(model, *change, **options), asked)[3:4]
     said = torch.stack([probe(x).argmax(dim=-1) for probe in probes])  # (5, words)
     right = said[fifth, torch.arange(len(y))] == y
