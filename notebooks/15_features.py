@@ -473,7 +473,7 @@ def who_is_near(ax, title, cells, own_row):
             asks = (x, y, k) == (0, 0, 0)
             full = not asks and (y == 0) == own_row
             near += [x == 0] if full else []
-            face = colour if full else "white"
+            face = colour if full else "none"
             at = x + 0.3 * k - 0.15, -y
             ax.scatter(*at, s=70, marker=mark, facecolor=face, edgecolor=colour)
             if asks:
