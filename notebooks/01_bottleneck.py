@@ -447,7 +447,7 @@ print("written:", *translate(without, [sample_english])[0])
 print("right:  ", *sample_german)
 
 # %% [markdown]
-# (When this page was made, it wrote proper German numbers, but not those of the list.) Had we stopped at single numbers,
+# (When this page was made, it wrote proper numbers, not those of the list.) Had we stopped at single numbers,
 # we would have reported that one vector is enough.
 #
 # **Is the vector too small?** Each number is one of a thousand, ten bits, so a list of four has forty. Our vector has
@@ -717,7 +717,7 @@ assert sum(hit) >= 3
 
 
 # %% [markdown]
-# One example may be luck. So we take all test lists of up to four. For how many German words is the English word with
+# One example may be luck. We take all test lists of up to four. For how many German words is the English word with
 # the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
 # the diagonal, from the first English word to the last:
 
@@ -823,14 +823,14 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # one learns by hiding. Remember that at the picture with which [chapter 2](02_self_attention.ipynb) starts.
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
-# [data.number_tokens("forty-two, seven")], hide="seven")`. If it still comes out right, which state knew?
+# [data.number_tokens("forty-two, seven")], hide="seven")`, then `hide="forty"`. What comes out right all the same: did a
+# neighbour's state know, or the summary with which the decoder began?
 #
 # ## Three ways to score
 #
 # Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product
 # $s \cdot h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it
-# first moves to its new state, and then looks, *with the new state*. (What it finds helps to choose the next word, and
-# at the next step is read together with that word.) With any of the three, the model does far better on our lists than
+# first moves to its new state, and then looks, *with the new state*. (At the next step it reads what it found, too.) With any of the three, the model does far better on our lists than
 # without attention. What became of them is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # <details><summary>Which of the three was best on our lists?</summary>

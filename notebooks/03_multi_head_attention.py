@@ -116,8 +116,7 @@ print("dog bites man, two heads:", torch.cat([dog, man]).tolist())
 print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 
 # %% [markdown]
-# That is the whole idea: **different mixtures, kept apart**, as MiniLM's two heads of layer 2 keep them in the first
-# picture.
+# That is the whole idea: **different mixtures, kept apart**.
 #
 # ## The formula
 #
@@ -406,7 +405,8 @@ print("view and transpose\n", influence(right=True))
 print("view alone\n", influence(right=False))
 
 # %% [markdown]
-# Half of the sentence is cut off from the other half, silently. A good test tries *every* word.
+# Half of the sentence is cut off from the other half, silently. A good test tries *every* word. (**Try it** without
+# `causal_mask(4)` in `attend`: which numbers are 0?)
 #
 # `transpose` moves no number either; it only notes the new order. So after it, numbers that are neighbours in the tensor
 # are no longer neighbours in memory, where `view` reads them one after the other. PyTorch notices and refuses, with a
@@ -675,6 +675,7 @@ assert to_cls[0] < 0.3
 
 # %%
 inner = sentence.weights[:, :, 1:-1]  # queries: all but [CLS] and [SEP]
+# row i is token i + 1; diagonal(k, 2, 3): in each head's table, column i + k of row i
 places = {
     "the token before": inner.diagonal(0, 2, 3),
     "the token itself": inner.diagonal(1, 2, 3),

@@ -166,7 +166,7 @@ def sinusoidal_positions(n, d_model):
 print([f"{x:.2f}" for x in sinusoidal_positions(2, 4)[1]])
 
 # %% [markdown]
-# These columns are often called waves, and so they will be here; the folded cell draws four of them as curves.
+# These columns are often called waves; the folded cell draws four of them.
 
 # %% tags=["hide-cell"] mystnb={"image": {"alt": "Four panels, one above the other, each with a sine curve over the positions 0 to 59. Dimension 0 goes up and down more than nine times, dimension 2 three times, dimension 4 not quite once, dimension 6 rises and has just begun to fall. A dotted line through all four marks position 20."}, "figure": {"caption": "The sines of four of the eight pairs, d_model = 16; each is about three times as slow as the one above it. Dotted: the vector of position 20 is read off where the line meets all the curves."}}
 columns = sinusoidal_positions(60, 16)[:, 0:8:2].T
@@ -617,8 +617,8 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 #
 # <details><summary>Answer</summary>
 #
-# Both. "The first" would be right if the two had to be of a similar size. But faint words are found in time here; only
-# faint positions were not.
+# Both. "The first" would be right if the two had to be of a similar size. But loud positions are found beside faint
+# words, too.
 #
 # </details>
 
@@ -634,7 +634,8 @@ for words, places in ((1.0, 1.0), (0.02, 1.0)):
 assert min(loud.values()) > 0.9
 
 # %% [markdown]
-# So the positions were too faint to be found in time. **Try it.** With words of 1, how small may they start?
+# And faint ones beside faint words: the learned reader's, both at 0.02. Only beside loud words were they missed.
+# **Try it.** Change the loop: with words of 1, how small may positions start?
 # (The original Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
 
 # %% [markdown]

@@ -857,7 +857,7 @@ assert sum(same) > 990
 
 # %% [markdown]
 # Now yours. **Change the text and run the cell again**: small letters, digits, spaces, commas and hyphens are in the
-# alphabet.
+# alphabet, and 32 places in the table. What becomes of `31 february 1950`?
 
 # %% tags=["nbval-ignore-output"]
 text = "july 20, 1969"
@@ -866,7 +866,7 @@ print(text, "→", to_text(write(model, *to_ids([text.lower()]))[0]))
 # %% [markdown]
 # And step by step, with the arrow keys. The bluer a character of the source, the more cross-attention it gets (mean
 # of the four heads). What is written so far is what the decoder reads. Of its four likeliest next characters the marked
-# one is written. When is it unsure?
+# one is written. Is it ever unsure?
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -1058,14 +1058,13 @@ for text, look in zip(spellings(day), looks, strict=True):
 #
 # ### The shift forgotten
 #
-# Give the decoder the target as it is. At each position it now reads the very character that it is to predict.
+# Give the decoder the target as it is.
 
 # %%
 copying, copying_losses = train(reads=lambda target: target)
 
 # %% [markdown]
-# **A mask that is off by one** lets it read the answer, too. `tril(diagonal=1)` lets each position see one place too far.
-# After the shift, the answer stands just there.
+# **A mask that is off by one**: `tril(diagonal=1)` lets each position see one place too far.
 
 
 # %%
@@ -1088,7 +1087,7 @@ leaky, leaky_losses = train(model_class=Leaky)
 #
 # <details><summary>Answer</summary>
 #
-# Their losses are lower, and they write hardly any date correctly. They have learned to copy what they read, which is
+# Their losses are lower, and they write hardly any date correctly. Both see the answer, and have learned to copy it,
 # the perfect strategy in training; but when they write, there is no answer yet to copy. It is tempting to expect a
 # broken model to show a bad loss. **A loss that is too good is a bug report.**
 #

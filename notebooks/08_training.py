@@ -202,6 +202,7 @@ print("predicted:", *(WORDS.words[i] for i in batch.predicted[0]))
 with torch.no_grad():
     logits = Transformer(CONFIG)(batch.source, batch.read, batch.source_lengths)
 real = batch.predicted != data.PAD
+# [real]: a row of scores for each real word; gather takes the right word's from each
 ours = -logits.log_softmax(dim=-1)[real].gather(-1, batch.predicted[real][:, None])
 torchs = F.cross_entropy(
     logits.flatten(0, 1), batch.predicted.flatten(), ignore_index=data.PAD
@@ -521,7 +522,7 @@ assert at_once[0] + 0.1 < risen[0] and risen[1] < 2.2 and 2.7 < at_once[1] < 3.0
 assert abs(at_once[2]) < 0.03 and risen[2] > 0.05
 
 # %% [markdown]
-# (One seed, and 60 steps: a longer run without warm-up may get away from 2.83.)
+# (One seed. **Try it**: how short may the warm-up be? Put 3 and 10 into the loop.)
 #
 # ### Clipping
 #
@@ -643,7 +644,7 @@ assert len(rare) < len(common) / 4
 assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %% [markdown]
-# The library's `Batches` cuts like this, anew in every epoch; it can also give each batch a budget of *tokens* rather
+# The library's `Batches` cuts like this, anew in every **epoch** (pass through the data); it can also give each batch a budget of *tokens* rather
 # than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
 # Sorting may have a price: in the run at the top, batches of rare lengths had over twice the others' loss on average
@@ -680,7 +681,7 @@ def train(model, examples, steps, size=64, rate=3e-3, warmup=60, total=600):
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
             optimizer.step()
-            schedule.step()
+            schedule.step()  # sets the rate of the next step
             losses.append(loss.item())
 
 
@@ -911,7 +912,7 @@ print(f"largest difference of a gradient: {difference:.4f}")
 # 2. Adam's first step is as long as the learning rate, whatever the gradient: start small (warm-up). AdamW decays the
 #    weights themselves, so that all decay alike.
 # 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.
-# 4. A checkpoint that holds *everything* lets a run go on to the same weights, on the same machine bit for bit.
+# 4. A checkpoint must hold *everything* that decides the next step.
 # 5. Training takes about six operations for each parameter and each token that meets it.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels, warm up a learning

@@ -329,7 +329,7 @@ for texts in (fixed, *([pair] for pair in fixed)):
     assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# (sacrebleu wants the references as lists, one for each human.) The last two lines printed have hits among single words
+# The last two lines printed have hits among single words
 # only, 4 of 4 and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in. Where not one word is
 # right, or no translation is four words long, nothing stands in: the score is 0.
 #
@@ -408,7 +408,8 @@ assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 # The model of 80 steps got hardly a whole list right, and under teacher forcing most single words (the first section of
 # this page); BLEU lies between.
 #
-# BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. So
+# BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. **Try
+# it**: `corpus_bleu(["Somebody is sitting on the bench ."], HUMAN[1:])`, and a good translation with fewer points. So
 # today it is seldom quoted alone. **chrF** (Popović, 2015) counts pieces of one to six *letters*, which is kinder to
 # German endings (exercise 1). **COMET** (Rei et al., 2020) asks a trained model how good a translation is, given the
 # source and a reference; it agrees better with human judges, and is as hard to look into as any model.
@@ -672,7 +673,7 @@ if REAL_DATA:
 # %% [markdown]
 # ## Where it looks
 #
-# Beside all scores: where did the small model of the first section look while it wrote? One list, and all four heads of
+# Where did the small model of the first section look while it wrote? One list, and all four heads of
 # the second layer.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the darkest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
@@ -760,7 +761,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # before all cosines in a position vector, a bias on the scores, and a decoder that begins with the padding token.
 #
 # Does our code read them right? **Nothing is translated here**: the folded cell builds Hugging Face's class in small,
-# with random numbers for *every* weight and bias (fresh biases would be 0, and nobody would miss them), and ours reads
+# with random numbers for *every* weight and bias (fresh biases would be 0), and ours reads
 # what it saved. The scores should agree, and no longer once ours forgets the bias on them. (With a network, set the
 # name, and a trained model translates.)
 
@@ -912,7 +913,7 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 # 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being short.
 #    It is blind to synonyms, and to the one word that turns the meaning round.
 # 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
-# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost, and big scored higher
+# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost listed, and big scored higher
 #    still, at seven times the cost of base; into French, base did not lead.
 # 5. A translator always says something. Nothing in a sentence says that it was guessed (its probabilities may), so read
 #    what it writes.
