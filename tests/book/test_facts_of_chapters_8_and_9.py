@@ -141,7 +141,7 @@ class SureTable(NamedTuple):
 
 def test_the_two_lines_that_mend_the_early_end_make_it_the_library_s_beam():
     cells = nbformat.read(NOTEBOOKS / "09_generating.ipynb", 4).cells
-    hasty = next(c.source for c in cells if "def stops_early" in c.source)
+    hasty = next(c.source for c in cells if "def until_enough_ended" in c.source)
     shown = next(c.source for c in cells if "```diff" in c.source)
     lines = re.search(r"```diff\n(.*?)```", shown, re.DOTALL)[1].splitlines()
     old, new = (
@@ -157,6 +157,6 @@ def test_the_two_lines_that_mend_the_early_end_make_it_the_library_s_beam():
         library = decoding.beam(names["model"], torch.tensor([[3]]), width=4, alpha=0.0, **marks)
         for code in same:
             exec(code, names)
-            found = names["stops_early"](torch.tensor([3]))
+            found = names["until_enough_ended"](names["model"], torch.tensor([3]))
             same[code] += found == [*library.sentences()[0], data.EOS]
     assert 20 == same.pop(hasty.replace(old, new)) > same.pop(hasty)

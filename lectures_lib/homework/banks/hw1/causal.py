@@ -12,6 +12,7 @@ from lectures_lib.homework.questions import Case, Misconception, Question
 
 def _causal_cases(g: Generator) -> list[Case]:
     n, later, n_past = sizes(g, 3, 3, 8)
+    long = int(torch.randint(20, 60, (), generator=g))
     return [
         Case((n,), shows=f"{n} tokens, nothing before them"),
         Case((later, n_past), shows=f"{later} new tokens after {n_past} earlier ones"),
@@ -19,6 +20,7 @@ def _causal_cases(g: Generator) -> list[Case]:
         Case((n_past + 1, 1), shows=f"{n_past + 1} new tokens after one earlier one"),
         Case((n, n + 2), shows=f"{n} new tokens after {n + 2} earlier ones"),
         Case((1,), shows="one token, nothing before it"),
+        Case((later, long), shows=f"{later} new tokens after {long} earlier ones"),
     ]
 
 

@@ -68,9 +68,13 @@ def _order(
         in_order, shuffled = _attend(X), _attend(X[permutation] + P)
     else:
         in_order, shuffled = _attend(X) + P, _attend(X[permutation]) + P
-    back = {"inverse": permutation.argsort(), "not": torch.arange(len(X)), "twice": permutation}[
-        undo
-    ]
+    back = {
+        "inverse": permutation.argsort(),
+        "not": torch.arange(len(X)),
+        "twice": permutation,
+        "flipped": permutation.flip(0),
+        "from the back": torch.arange(len(X)).flip(0),
+    }[undo]
     return shuffled[back] - in_order
 
 
@@ -97,6 +101,10 @@ def _order_against_the_input(
     return _attend(X[permutation] + P)[permutation.argsort()] - (X + P if placed else X)
 
 
+_FLIPPED = (
+    "You bring the outputs home with flip, from the back to the front. That undoes no shuffle but "
+    "the one that turned the sentence round. The seat of word i is permutation.argsort()[i]."
+)
 _INPUT = (
     "You subtract the words that went in, not what attention makes of them. Compare two outputs: "
     "the shuffled sentence's, brought back in order, minus that of the sentence in order."
@@ -198,6 +206,10 @@ ORDER = Question(
             "have been compared. First bring the shuffled *outputs* back, "
             "[permutation.argsort()]; then subtract.",
             _order_difference_sent_home,
+        ),
+        *(
+            Misconception("turned_round", _FLIPPED, partial(_order, undo=undo))
+            for undo in ("flipped", "from the back")
         ),
         Misconception(
             "not_compared",

@@ -141,6 +141,16 @@ def _padding_cut_at_minus_zero(lengths: Tensor, n: int, side: str = "right") -> 
     return padding_mask(lengths.where(lengths < n, 0) if side == "right" else lengths, n, side)
 
 
+def _padding_rolled_alike(lengths: Tensor, n: int, side: str = "right") -> Tensor:
+    """On the left, all rows are moved as far as the first."""
+    right = padding_mask(lengths, n)
+    return right if side == "right" else right.roll(n - int(lengths[0]), dims=-1)
+
+
+def _padding_left_by_default(lengths: Tensor, n: int, side: str = "left") -> Tensor:
+    return padding_mask(lengths, n, side)
+
+
 _ONE_TOO_MANY = (
     "Your mask lets one padding token through. A sequence of length 3 has the words 0, 1, 2: "
     "compare with <, not with <=."
@@ -279,6 +289,19 @@ PADDING = Question(
             "are the same: keep one, (batch, 1, 1, n), which broadcasts over any number of "
             "queries.",
             _padding_for_each_query,
+        ),
+        Misconception(
+            "all_rows_moved_alike",
+            "With padding on the left, you move all rows of the mask by what the *first* sequence "
+            "lacks. Each row has padding of its own: the words of sequence b begin at n - "
+            "lengths[b].",
+            _padding_rolled_alike,
+        ),
+        Misconception(
+            "left_by_default",
+            "Right where `side` is given. Where it is not, padding is on the right: leave the "
+            "first line of the function as it was, and ask whether side is 'left'.",
+            _padding_left_by_default,
         ),
         Misconception(
             "cut_at_minus_zero",

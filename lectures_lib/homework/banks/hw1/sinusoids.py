@@ -14,6 +14,9 @@ def _positions_cases(g: Generator) -> list[Case]:
     n, later = sizes(g, 2, 4, 9)
     even, odd = (int(torch.randint(3, 6, (), generator=g)) * 2 for _ in range(2))
     start = int(torch.randint(5, 60, (), generator=g))
+    # An odd number that float16 cannot hold. Two columns alone: their angle is the position itself,
+    # with no rounding that right answers could differ in.
+    far = 2049 + 2 * int(torch.randint(900, (), generator=g))
     return [
         Case((n, even), shows=f"{n} positions from 0, d_model = {even}"),
         Case((later, odd + 1), shows=f"{later} positions from 0, an odd d_model = {odd + 1}"),
@@ -21,6 +24,7 @@ def _positions_cases(g: Generator) -> list[Case]:
         Case((n, odd + 1, n - 2), shows=f"{n} positions from {n - 2}, an odd d_model = {odd + 1}"),
         Case((1, 2, start), shows=f"a single position, {start}, d_model = 2"),
         Case((n, 1), shows=f"{n} positions from 0, d_model = 1"),
+        Case((3, 2, far), shows=f"3 positions from {far}, d_model = 2"),
     ]
 
 
@@ -208,6 +212,27 @@ def _positions_odd_width_rounded_down(
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)[:, :d_model].float()
 
 
+def _positions_start_multiplied(
+    n: int, d_model: int, start: int = 0, least: int = 0, *, base: int = 10_000
+) -> Tensor:
+    """Every start-th position; `least`: what stands for a start of 0."""
+    step = max(start, least)
+    return sinusoidal_positions((n - 1) * step + 1, d_model, base=base)[:: step or 1].expand(n, -1)
+
+
+def _positions_in_float16(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
+    held = torch.arange(start, start + n).half().tolist()
+    return torch.cat([sinusoidal_positions(1, d_model, int(at), base=base) for at in held])
+
+
+_START_MULTIPLIED = (
+    "You multiply the positions by start. It is added: the rows are the positions start, start + "
+    "1, …, start + n - 1."
+)
+_FEW_DIGITS = (
+    "Right for small positions. You hold them in 16 bits, where not every large whole number has a "
+    "place: float16 makes 2048 of 2049, bfloat16 256 of 257. Count in whole numbers or in float32."
+)
 _MADE_EVEN = (
     "Right for an even d_model. An odd one you make even, by 1 more or less, and that changes the "
     "exponent: it is 2i / d_model with the d_model that was given. Cut the last cosine off without "
@@ -350,6 +375,15 @@ POSITIONS = Question(
             "…, start + n - 1.",
             _positions_from_0_on,
         ),
+        *(
+            Misconception(
+                "start_multiplied",
+                _START_MULTIPLIED,
+                partial(_positions_start_multiplied, least=least),
+            )
+            for least in (0, 1)
+        ),
+        Misconception("positions_in_16_bits", _FEW_DIGITS, _positions_in_float16),
         Misconception(
             "odd_width_ends_in_zeros",
             "Right for an even d_model. In an odd one the last column is left at 0: the last hand "

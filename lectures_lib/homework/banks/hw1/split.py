@@ -92,6 +92,12 @@ def _split_three_dimensions(x: Tensor, n_heads: int) -> Tensor:
     return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
 
 
+def _split_second_axis_squeezed(x: Tensor, n_heads: int) -> Tensor:
+    """Of four dimensions, the second is lost where its size is 1."""
+    heads = split_heads(x, n_heads)
+    return heads.squeeze(1) if x.dim() == 4 else heads
+
+
 SPLIT = Question(
     name="hw1.split_heads",
     title="Cutting vectors into heads",
@@ -175,6 +181,13 @@ SPLIT = Question(
             "and there may be more than one dimension before the positions. Name only the last "
             "two, *leading, n, width = x.shape, or use unflatten(-1, …).",
             _split_three_dimensions,
+        ),
+        Misconception(
+            "second_of_two_leading_dimensions_lost",
+            "Right for three dimensions. With one more in front, you lose it where its size is 1, "
+            "as squeeze(1) does. All dimensions before the positions stay: name them *leading, and "
+            "reshape to (*leading, …).",
+            _split_second_axis_squeezed,
         ),
     ),
 )

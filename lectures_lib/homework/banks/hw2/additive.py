@@ -34,27 +34,30 @@ def sizes_of_one(batch: int, n: int, kind: str) -> tuple[int, int]:
 
 def _additive_cases(g: Generator) -> list[Case]:
     cases = []
-    for kind in ("no padding", "some of them padded", "one sentence", "one word each"):
+    far_below = "some of them padded, and scores around -40"
+    for kind in ("no padding", "some of them padded", "one sentence", "one word each", far_below):
         batch, n, d_query, d_state, d_hidden = sizes(g, 5, 3, 9)
         batch, n = sizes_of_one(batch, n, kind)
         if kind == "one sentence":  # square matrices, which fit either way round
             d_state = d_hidden = d_query
         lengths = (
-            some_lengths(g, batch, n) if kind == "some of them padded" else torch.full((batch,), n)
+            some_lengths(g, batch, n)
+            if kind.startswith("some of them padded")
+            else torch.full((batch,), n)
         )
         weights = (
             normal(g, d_hidden, d_query) / d_query**0.5,
             normal(g, d_hidden, d_state) / d_state**0.5,
         )
+        query, states = normal(g, batch, d_query), 1.5 * normal(g, batch, n, d_state)
+        v = 2 * normal(g, d_hidden) / d_hidden**0.5
+        if kind == far_below:  # one hidden number is the same for every word, and v makes it large
+            W_q, W_k = weights
+            query[:, 0], W_q[0], W_k[0] = 1.0, torch.eye(d_query)[0], 0.0
+            v[0] = -40 / math.tanh(1)
         cases.append(
             Case(
-                (
-                    normal(g, batch, d_query),
-                    1.5 * normal(g, batch, n, d_state),
-                    *weights,
-                    2 * normal(g, d_hidden) / d_hidden**0.5,
-                    lengths,
-                ),
+                (query, states, *weights, v, lengths),
                 shows=(
                     f"{batch} sentences of width {n}, {kind}; d_query = {d_query}, d_state = "
                     f"{d_state}, d_hidden = {d_hidden}"
@@ -89,6 +92,7 @@ def _additive(
     inverted=False,
     dim=-1,
     scaled=False,
+    fill=-math.inf,
 ):
     q, k = (query @ W_q.T)[:, None], states @ W_k.T
     scores = {
@@ -106,7 +110,7 @@ def _additive(
     words = torch.arange(states.shape[1]) < lengths[:, None] + longer
     words = ~words if inverted else words
     if hide == "before":
-        weights = scores.masked_fill(~words, -math.inf).softmax(dim)
+        weights = scores.masked_fill(~words, fill).softmax(dim)
     else:
         weights = (scores * words if hide == "zero scores" else scores).softmax(dim)
         weights = weights * words if hide == "after" else weights
@@ -277,6 +281,12 @@ ADDITIVE = Question(
             "You give padding the score 0. e⁰ = 1 still counts, often more than a word with a "
             "negative score: use -∞, whose exponential is 0.",
             partial(_additive, hide="zero scores"),
+        ),
+        Misconception(
+            "padding_not_low_enough",
+            "You give padding a score that is low, but not low enough, such as -20: here the "
+            "words' own scores are around -40, and padding wins. Only -∞ is below every score.",
+            partial(_additive, fill=-20.0),
         ),
         Misconception(
             "one_too_many",

@@ -339,6 +339,16 @@ class _MaskOfNumbers(DecoderBlock):
         return torch.ones(n, n_key).tril()
 
 
+class _MaskKept(DecoderBlock):
+    """The causal mask of the first call serves in all."""
+
+    kept = None
+
+    def causal(self, n, n_key):
+        self.kept = super().causal(n, n_key) if self.kept is None else self.kept
+        return self.kept
+
+
 class _MaskAsContext(DecoderBlock):
     def write(self, x, source_mask):
         return self.self_attention(x, self.causal(x.shape[1], x.shape[1]))
@@ -594,6 +604,13 @@ DECODER = Question(
             "Your causal mask holds the numbers 1 and 0. The attention given here wants a boolean "
             "one, True = may attend: torch.ones(n, n, dtype=torch.bool).tril().",
             _MaskOfNumbers,
+        ),
+        Misconception(
+            "mask_kept_from_the_first_call",
+            "Your block makes its causal mask when it is first called, and keeps it: the next "
+            "target, which has another length, gets a mask that does not fit. Make it anew in each "
+            "call, of x.shape[1].",
+            _MaskKept,
         ),
         Misconception(
             "mask_given_as_context",

@@ -225,6 +225,15 @@ class _SideBySide(_SideBySideInPreNorm):
         return self.norm_2(self.norm_1(x + self.attend(x, mask)) + self.feed_forward(x))
 
 
+class _SideBySideOrFromTheInput(_SecondRoadFromTheInput):
+    """In post-norm, feed-forward reads what attention made, and is added to the block's input."""
+
+    def forward(self, x, mask=None):
+        if not self.pre_norm:
+            return super().forward(x, mask)
+        return x + self.attend(self.norm_1(x), mask) + self.feed_forward(self.norm_2(x))
+
+
 _SIDE_BY_SIDE = (
     "Both sublayers read the block's input, side by side, at least with pre-norm. Feed-forward "
     "comes second: it reads, and is added to, what attention has made of x."
@@ -390,6 +399,7 @@ ENCODER = Question(
         ),
         Misconception("sublayers_side_by_side", _SIDE_BY_SIDE, _SideBySideInPreNorm),
         Misconception("sublayers_side_by_side", _SIDE_BY_SIDE, _SideBySide),
+        Misconception("sublayers_side_by_side", _SIDE_BY_SIDE, _SideBySideOrFromTheInput),
         Misconception(
             "always_pre_norm",
             "Your block always normalises *before* a sublayer, x + f(norm(x)). That is pre-norm; "
