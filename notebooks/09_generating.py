@@ -837,10 +837,10 @@ def until_enough_ended(model, text, width=4):
 #
 # <details><summary>Answer</summary>
 #
-# For the *well-trained* one: some 10 to 40 of its lists, of the copy's fewer than 15; and this end's are shorter.
-# Being sure is the trouble. One sentence has nearly all of the probability, so the other three places of the beam are
-# filled with rubbish, and rubbish ends soon. When four have ended, the right one was still being written. It is tempting
-# to expect the harm where the model is weak.
+# For the *well-trained* one: about a third of its lists (27 to 37 of 100 on four imitated processors), of the copy's 1 to 12;
+# and this end's are shorter. Being sure is part of the trouble: one sentence has nearly all of the probability, so the
+# other three places of the beam are filled with rubbish, and rubbish ends soon. When four have ended, the right one was
+# still being written. (No smooth rule: of two other copies, one differed in none, the other in 16.)
 #
 # </details>
 
@@ -866,7 +866,7 @@ if differ["well-trained"]:
 
 # %% tags=["remove-cell"]
 few, many = (len(pairs) for pairs in differ.values())
-assert few < min(15, 0.7 * many) and 10 <= many <= 45, (few, many)
+assert 10 <= many <= 60 and few < many - 5, (few, many)
 assert shorter > 0.9 * many
 
 # %% [markdown]
