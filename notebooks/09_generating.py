@@ -837,7 +837,7 @@ def until_enough_ended(model, text, width=4):
 #
 # <details><summary>Answer</summary>
 #
-# For the *well-trained* one: about a third of its lists (27 to 37 of 100 on four imitated processors), of the copy's 1 to 12;
+# For the *well-trained* one: about a third of its lists (27 to 37 of 100 under four settings of the processor), of the copy's 1 to 12;
 # and this end's are shorter. Being sure is part of the trouble: one sentence has nearly all of the probability, so the
 # other three places of the beam are filled with rubbish, and rubbish ends soon. When four have ended, the right one was
 # still being written. (No smooth rule: of two other copies, one differed in none, the other in 16.)
