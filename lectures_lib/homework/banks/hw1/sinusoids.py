@@ -14,9 +14,9 @@ def _positions_cases(g: Generator) -> list[Case]:
     n, later = sizes(g, 2, 4, 9)
     even, odd = (int(torch.randint(3, 6, (), generator=g)) * 2 for _ in range(2))
     start = int(torch.randint(5, 60, (), generator=g))
-    # An odd number that float16 cannot hold. Two columns alone: their angle is the position itself,
-    # with no rounding that right answers could differ in.
-    far = 2049 + 2 * int(torch.randint(900, (), generator=g))
+    # An odd number above 2048: float16 makes it even, bfloat16 a multiple of 16. Two columns alone:
+    # their angle is the position itself, with no rounding that right answers could differ in.
+    far = 2053 + 16 * int(torch.randint(110, (), generator=g))
     return [
         Case((n, even), shows=f"{n} positions from 0, d_model = {even}"),
         Case((later, odd + 1), shows=f"{later} positions from 0, an odd d_model = {odd + 1}"),
@@ -220,8 +220,10 @@ def _positions_start_multiplied(
     return sinusoidal_positions((n - 1) * step + 1, d_model, base=base)[:: step or 1].expand(n, -1)
 
 
-def _positions_in_float16(n: int, d_model: int, start: int = 0, *, base: int = 10_000) -> Tensor:
-    held = torch.arange(start, start + n).half().tolist()
+def _positions_held_in(
+    dtype: torch.dtype, n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    held = torch.arange(start, start + n).to(dtype).tolist()
     return torch.cat([sinusoidal_positions(1, d_model, int(at), base=base) for at in held])
 
 
@@ -383,7 +385,10 @@ POSITIONS = Question(
             )
             for least in (0, 1)
         ),
-        Misconception("positions_in_16_bits", _FEW_DIGITS, _positions_in_float16),
+        *(
+            Misconception("positions_in_16_bits", _FEW_DIGITS, partial(_positions_held_in, dtype))
+            for dtype in (torch.float16, torch.bfloat16)
+        ),
         Misconception(
             "odd_width_ends_in_zeros",
             "Right for an even d_model. In an odd one the last column is left at 0: the last hand "
