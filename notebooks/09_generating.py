@@ -478,7 +478,7 @@ SURE = torch.tensor([0.86, 0.06, 0.03, 0.02, 0.01, 0.01, 0.01])
 
 
 def entropy(shares):
-    """How much is left to chance, with natural logarithms."""
+    """How much is left to chance (its logarithms are natural ones)."""
     return -(shares * shares.log()).nansum(dim=-1)
 
 
@@ -862,7 +862,9 @@ for name, either in {"half-trained": half_trained, "well-trained": model}.items(
     both = (metrics.exact_match(said, references[:100]) for said in (ours, theirs))
     print("right: this end {:.2f}, the library's {:.2f}".format(*both))
 if differ["well-trained"]:
-    print(*(" ".join(words) for words in differ["well-trained"][0]), sep="\n")
+    cut, whole = differ["well-trained"][0]
+    print("this end:", *cut)
+    print("library: ", *whole)
 
 # %% tags=["remove-cell"]
 few, many = (len(pairs) for pairs in differ.values())
@@ -872,7 +874,7 @@ assert shorter > 0.9 * many
 # %% [markdown]
 # The cure: keep the `width` best finished sentences, and go on **until there are that many and no unfinished sentence
 # scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length penalty
-# may lift it again; with one, this is a rule of thumb.) Put two lines in the place of one, and run the cell above again:
+# may lift it again; with one, this is a rule of thumb.) In `until_enough_ended`, put two lines in the place of one, and run both cells again:
 #
 # ```diff
 # -         if len(ended) >= width:
