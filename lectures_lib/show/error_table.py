@@ -16,7 +16,7 @@ from importlib.resources import files
 from numbers import Integral, Real
 
 PAGE = """\
-<div id="{id}" class="error-table" role="group" aria-label="{title}" style="--et-height: {height}">
+<div id="{id}" class="error-table" role="group" aria-label="{title}" style="--et-height: {height}; --et-columns: {columns}">
 <style>{style}</style>
 <p class="et-bar"><b>{title}</b><label><input type="checkbox"> only what is wrong: {n_wrong} of {n}</label></p>
 <div class="et-scroll" tabindex="0" role="region" aria-label="Table: {title}">
@@ -83,6 +83,7 @@ class ErrorTable:
             id=name,
             title=html.escape(self.title),
             height=html.escape(self.height),
+            columns=" ".join(map(_narrow, list(self.columns.values())[1:])) or "auto",
             style=style,
             n_wrong=sum(self.wrong),
             n=len(self.wrong),
@@ -93,6 +94,11 @@ class ErrorTable:
 
     def __repr__(self) -> str:
         return f"{self.title}: {len(self.wrong)} rows, {sum(self.wrong)} of them wrong"
+
+
+def _narrow(cells: Sequence[object]) -> str:
+    """The width that a narrow page gives a column: numbers take little, texts what is left."""
+    return "min-content" if "data-value" in _cell(cells[0]) else "minmax(min-content, 1fr)"
 
 
 def _cell(value: object) -> str:

@@ -102,6 +102,13 @@ def test_without_scripts_it_is_a_table(open_page):
 def test_it_fits_a_phone(open_page):
     page = open_page(TABLE, 390, 844)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    narrow = page.get_by_role("region").first
+    assert narrow.evaluate("e => e.scrollWidth <= e.clientWidth")  # no column is out of sight
+    cells = narrow.locator("tbody tr").first.locator("td")
+    sentence, said, sure = (cell.bounding_box() for cell in cells.all())
+    assert said["y"] >= sentence["y"] + sentence["height"] and sure["x"] > said["x"]
+    head = narrow.get_by_role("columnheader", name="sure").bounding_box()
+    assert abs(head["x"] - sure["x"]) < 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
