@@ -61,10 +61,11 @@ def _beam_cases(g: Generator) -> list[Case]:
     ]
     return telling(
         g,
-        lambda g: [*draw(g), *special],
+        draw,
         beam_search,
         [mistake.answer for mistake in _MISTAKES],
         [*slips, partial(_search, ends_at=0)],
+        special,
     )
 
 

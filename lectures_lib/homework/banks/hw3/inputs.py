@@ -1,6 +1,7 @@
 """Random inputs on which mistakes show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import torch
@@ -26,31 +27,32 @@ def telling(
     right: Callable,
     wrong: Sequence[Callable],
     slips: Sequence[Callable] = (),
+    always: Sequence[Case] = (),
 ) -> list[Case]:
     """Cases from `draw`, drawn again until no two of all these functions, the right one and the
-    wrong ones, do the same on them.
+    wrong ones, do the same on them and on the cases `always`, which follow them.
 
     `slips` are wrong in ways that have no name; they must differ from the right one alone.
     """
+    answers = (right, *wrong)
+    pairs = [(one, other) for i, other in enumerate(answers) for one in answers[:i]]
+    # Most are told apart by the cases that stay; only the others are asked again with each draw.
+    pairs = list(_alike(pairs, always))
+    slips = list(_alike([(right, slip) for slip in slips], always))
     while True:
         cases = draw(g)
-        expected = [_result(right, case) for case in cases]
-        if any(
-            all(
-                _same(_result(slip, case), result)
-                for case, result in zip(cases, expected, strict=True)
-            )
-            for slip in slips
-        ):
-            continue
-        done: list[list[Any]] = []
-        for answer in (right, *wrong):
-            results = [_result(answer, case) for case in cases]
-            if any(all(map(_same, results, others)) for others in done):
-                break
-            done.append(results)
-        else:
-            return cases
+        if not any(_alike(slips, cases)) and not any(_alike(pairs, cases)):
+            return [*cases, *always]
+
+
+def _alike(
+    pairs: Sequence[tuple[Callable, Callable]], cases: Sequence[Case]
+) -> Iterator[tuple[Callable, Callable]]:
+    """Those of the pairs of functions that do the same on all of the cases."""
+    result = cache(lambda answer, i: _result(answer, cases[i]))
+    for one, other in pairs:
+        if all(_same(result(one, i), result(other, i)) for i in range(len(cases))):
+            yield one, other
 
 
 def _result(answer: Callable, case: Case) -> Any:

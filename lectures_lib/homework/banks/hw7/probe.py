@@ -36,8 +36,10 @@ def _decided_by_one(g: Generator, best: str) -> Case:
     while True:
         case = _probe_case(g, best)
         most, second = case.args[1].bincount().sort(descending=True).values[:2].tolist()
+        if most <= second + LEAD * N_TRAIN:
+            continue
         agree = (_together(*case.args) == probe_layers(*case.args)).float().mean()
-        if agree < VOTES_AGREE and most > second + LEAD * N_TRAIN:
+        if agree < VOTES_AGREE:
             return case
 
 
@@ -141,13 +143,15 @@ def _nearest(states: Tensor, labels: Tensor, asked: Tensor) -> Tensor:
 
 
 def _scores(states: Tensor, labels: Tensor, asked: Tensor) -> Tensor:
-    """(words, labels): how near each label's mean is, all numbers standardised."""
+    """(words, labels): how near each label's mean is, all numbers standardised. Half the squared
+    distance, negative, without the part that is the same for all labels.
+    """
     mean, deviation = states.mean(dim=0), states.std(dim=0)
     states, asked = (states - mean) / deviation, (asked - mean) / deviation
     centres = torch.stack(
         [states[labels == label].mean(dim=0) for label in range(int(labels.max()) + 1)]
     )
-    return -torch.cdist(asked, centres).square() / 2
+    return asked @ centres.mT - centres.square().sum(dim=-1) / 2
 
 
 def _together(states, labels, dev_states, dev_labels, asked):
