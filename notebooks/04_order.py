@@ -406,7 +406,7 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # place depends on the length.)
 #
 # **Try it.** Your own number, of eight digits, then of seven: `readers["sinusoids"](torch.tensor([[4, 0, 7, 1, 1, 9, 2,
-# 6]])).argmax(dim=-1)`.
+# 6]])).argmax(dim=-1)`. What of the seven is where it belongs, and where would it belong in eight?
 
 # %% [markdown]
 # ## Clocks

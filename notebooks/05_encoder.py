@@ -269,8 +269,8 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly. How far it goes
-# depends on the weights: with the random ones of
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly: **try**
+# `x = (x + weights @ x) / 2`. How far it goes depends on the weights: with the random ones of
 # [A vector on its way](../book/motion.md#a-vector-on-its-way) words end together without the plus in all six draws, and
 # in some draws with it.)
 #

@@ -857,7 +857,7 @@ assert sum(same) > 990
 
 # %% [markdown]
 # Now yours. **Change the text and run the cell again**: small letters, digits, spaces, commas and hyphens are in the
-# alphabet, and 32 places in the table. What becomes of `31 february 1950`?
+# alphabet (a `/` is an error), and 32 places in the table. What becomes of `31 february 1950`?
 
 # %% tags=["nbval-ignore-output"]
 text = "july 20, 1969"

@@ -522,7 +522,9 @@ assert at_once[0] + 0.1 < risen[0] and risen[1] < 2.2 and 2.7 < at_once[1] < 3.0
 assert abs(at_once[2]) < 0.03 and risen[2] > 0.05
 
 # %% [markdown]
-# (One seed. **Try it**: how short may the warm-up be? Put 3 and 10 into the loop.)
+# (With four other seeds, too: another list's source then costs 0.00<!-- other_seeds: chapter_8/at_once_looks/max .2f -->
+# without warm-up, 0.35<!-- other_seeds: chapter_8/risen_looks/min .2f --> or more with it. **Try it**: how short may the
+# warm-up be? Put 3 and 10 into the loop.)
 #
 # ### Clipping
 #

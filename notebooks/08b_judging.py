@@ -245,6 +245,7 @@ assert forced > free + 0.25
 # %%
 def n_grams(words, n):
     """How often each piece of n words occurs."""
+    # n copies of the text, each begun one word later: side by side they are the pieces
     return Counter(zip(*(words[i:] for i in range(n)), strict=False))
 
 
