@@ -108,6 +108,10 @@ def _weights_do_nothing(logits, positions, words, weights):
     return _losses(_at(logits, positions), words).mean()
 
 
+def _empty_places_summed(logits, positions, words, weights):
+    return _losses(_at(logits, positions), words).sum() / weights.sum()
+
+
 def _divided_by_the_tokens(logits, positions, words, weights):
     return _loss(logits, positions, words, weights, "nothing") / (logits.shape[0] * logits.shape[1])
 
@@ -268,6 +272,12 @@ LOSS = Question(
             "You leave out the empty places and then divide by the number of all places: the more "
             "of them are empty, the smaller the loss. Divide by the sum of the weights.",
             partial(_loss, over="places"),
+        ),
+        Misconception(
+            "empty_places_summed",
+            "You divide by the number of chosen words, but your sum has the losses of the empty "
+            "places in it, too. Multiply the losses by the weights before you sum them.",
+            _empty_places_summed,
         ),
         Misconception(
             "divided_by_all_tokens",
