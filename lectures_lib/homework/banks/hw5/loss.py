@@ -108,6 +108,10 @@ def _weights_do_nothing(logits, positions, words, weights):
     return _losses(_at(logits, positions), words).mean()
 
 
+def _first_row_s_positions(logits, positions, words, weights):
+    return masked_word_loss(logits, positions[:1].expand_as(positions), words, weights)
+
+
 def _empty_places_summed(logits, positions, words, weights):
     return _losses(_at(logits, positions), words).sum() / weights.sum()
 
@@ -337,6 +341,12 @@ LOSS = Question(
             "from the first. In the flattened batch, position i of sentence b has the number b · n "
             "+ i.",
             _flat_positions,
+        ),
+        Misconception(
+            "first_row_s_positions_for_all",
+            "You look up the first sentence's positions in every sentence. Each row has its own: "
+            "logits[rows, positions], with rows of the shape (batch, 1).",
+            _first_row_s_positions,
         ),
         Misconception(
             "shifted",
