@@ -844,9 +844,8 @@ plt.show()
 #
 # - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here.
 # - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about
-#   one point to more than two. Under the BiLSTM one is ahead by a point, one by less than half a point, and one is
-#   behind. In the paper all of them lie between 95.5 and 96.1, and no spread is given. So the choice among the
-#   combinations matters little.
+#   one point to more than two. Under the BiLSTM two of the three are, by a point and by less. In the paper all of them
+#   lie between 95.5 and 96.1, and no spread is given. So the choice among the combinations matters little.
 # - Our own word2vec is useless here. Probably many of these new, odd names are not among the words that it knows.
 
 # %% tags=["nbval-ignore-output"]

@@ -788,8 +788,7 @@ for i in (3, 5, 17, 34):
         print(f" {mark} {score:.2f}  {section.title} ({section.chapter})")
 
 # %% [markdown]
-# A star marks a chapter that answers the question. Four examples prove little. So we
-# count: for how many questions does the first section found, or one of the first three, lie in a chapter that answers
+# A star marks a chapter that answers the question. Four examples prove little. We count: for how many questions does the first section found, or one of the first three, lie in a chapter that answers
 # it? (A lenient count: any section of the chapter will do.) Beside it, the same search with counted words (TF-IDF), and
 # with the three layers from above, before and after training with in-batch negatives.
 

@@ -905,7 +905,7 @@ assert round(found["word order"][0][1].item(), 2) == 0.98
 # A "not", another order or a wrong number nearly always moves MiniLM's vector less than other words for the same thing
 # do.
 #
-# Thirty-two triples of our own are a demonstration and no benchmark, the look-alikes were made to be hard, and it is
+# Thirty-two triples of our own are a demonstration, the look-alikes were made to be hard, and it is
 # *one vector* of one checkpoint that fails: a model that reads both sentences at once at least sees the words side by
 # side; whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough).
 #
@@ -1015,7 +1015,7 @@ for kind, ((a, b, c),) in triples(MINE).items():
 # 3. A causal mask need cost nothing where the answer is read off at the end. Where it is read off in the middle, in one
 #    pass, nothing makes up for the words to the right. The mask buys writing, at a two-hundredth of the work in our
 #    example.
-# 4. A sentence vector of MiniLM told eight of eight topics apart, its static vectors seven. In 22 of our 24 triples, a
+# 4. A sentence vector of MiniLM told eight of eight topics apart. In 22 of our 24 triples, a
 #    "not", another order or another number moved it less than other words for the same thing.
 #
 # There is no homework for this chapter.

@@ -541,7 +541,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # <details><summary>Answer</summary>
 #
 # 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and does.
-# Beside the cosines of two different sentences (last line) these vectors look right, so nobody notices.
+# Beside two different sentences (last line) these vectors look right, so nobody notices.
 #
 # </details>
 
