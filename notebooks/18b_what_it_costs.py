@@ -540,8 +540,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # <details><summary>Answer</summary>
 #
-# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and does. The
-# vectors are not nonsense; they are wrong in a way that nobody notices.
+# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and does.
+# Beside two different sentences (last line) these vectors look right, so nobody notices.
 #
 # </details>
 
@@ -557,6 +557,14 @@ for name, hidden in wrong.items():
     pairs = zip(hidden.split(lengths), alone, strict=True)
     near = [F.cosine_similarity(a.mean(dim=0), b.mean(dim=0), dim=0) for a, b in pairs]
     print(f"{name:26}", *(f"{cosine:.2f}" for cosine in near))
+means = [vectors.mean(dim=0) for vectors in alone]
+far = [
+    F.cosine_similarity(means[i], means[j], dim=0) for i, j in ((0, 1), (0, 2), (1, 2))
+]
+print(f"{'two different, alone':26}", *(f"{cosine:.2f}" for cosine in far))
+
+# %% tags=["remove-cell"]
+assert max(far) < 0.35 and min(near) > 0.6
 
 # %% [markdown]
 # The first sentence has the right positions either way, and its neighbours alone bring its cosine down to 0.8.

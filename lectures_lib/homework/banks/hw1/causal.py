@@ -83,6 +83,12 @@ def _causal_nested_lists(n: int, n_past: int = 0) -> list[list[bool]]:
     return causal_mask(n, n_past).tolist()
 
 
+def _causal_past_counted_twice(n: int, n_past: int = 0) -> Tensor:
+    """The columns of the past in front, and the diagonal of the others moved as well."""
+    new = torch.ones(n, n, dtype=torch.bool).tril(diagonal=n_past)
+    return torch.cat([torch.ones(n, n_past, dtype=torch.bool), new], dim=1)
+
+
 def _causal_free_behind_a_past(n: int, n_past: int = 0) -> Tensor:
     return torch.ones(n, n_past + n, dtype=torch.bool) if n_past else causal_mask(n)
 
@@ -203,6 +209,13 @@ CAUSAL = Question(
             "Your mask hides nothing. A new token may not see those that come after it: the keys "
             "behind number n_past + i.",
             _causal_all,
+        ),
+        Misconception(
+            "past_counted_twice",
+            "You put the columns of the past in front and move the diagonal by n_past, too: new "
+            "tokens see n_past places ahead. One of the two is enough: in the square part, which "
+            "has the new tokens alone, the diagonal stays where it is.",
+            _causal_past_counted_twice,
         ),
         Misconception(
             "nothing_hidden_behind_a_past",

@@ -224,6 +224,11 @@ class _MaskIgnored(MultiHeadAttention):
         return scores
 
 
+class _MaskGetsOneMoreAxis(MultiHeadAttention):
+    def hide(self, scores, mask):
+        return super().hide(scores, None if mask is None else mask.unsqueeze(1))
+
+
 class _MaskInverted(MultiHeadAttention):
     def hide(self, scores, mask):
         return scores if mask is None else scores.masked_fill(mask, -math.inf)
@@ -490,6 +495,13 @@ HEADS = Question(
             "Right without a mask, but a mask changes nothing in your answer. Set the scores where "
             "it is False to -∞ before the softmax.",
             _MaskIgnored,
+        ),
+        Misconception(
+            "mask_gets_one_more_axis",
+            "You give every mask one more axis for the heads, with unsqueeze(1). Here a mask fits "
+            "(batch, n_heads, n, n) as it is: (batch, 1, 1, n) has that axis already, and in front "
+            "of (n, n) broadcasting adds what is missing by itself.",
+            _MaskGetsOneMoreAxis,
         ),
         Misconception(
             "mask_inverted",

@@ -203,6 +203,16 @@ def _positions_filled_up_to_n(
     return table
 
 
+def _positions_filled_one_by_one_up_to_n(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    """The positions start … n - 1 in the first rows of a table of zeros."""
+    table = torch.zeros(n, d_model)
+    for row, position in enumerate(range(start, n)):
+        table[row] = sinusoidal_positions(1, d_model, position, base=base)[0]
+    return table
+
+
 def _positions_odd_width_rounded_down(
     n: int, d_model: int, start: int = 0, *, base: int = 10_000
 ) -> Tensor:
@@ -364,6 +374,7 @@ POSITIONS = Question(
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_raises),
         Misconception("odd_width_forgotten", _ODD_WIDTH, _positions_odd_width_uncut),
         Misconception("stops_at_n", _UP_TO_N, _positions_filled_up_to_n),
+        Misconception("stops_at_n", _UP_TO_N, _positions_filled_one_by_one_up_to_n),
         Misconception("multiplied_by_power", _MULTIPLIED, _positions_multiplied_by_exp),
         Misconception(
             "exponent_rounded_down",

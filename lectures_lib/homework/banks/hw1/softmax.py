@@ -182,6 +182,13 @@ def _divided_once_more(scores: Tensor, mask: Tensor) -> Tensor:
     return _enlarged(masked_softmax(scores, mask), 0.01)
 
 
+def _axes_in_second_place(scores: Tensor, mask: Tensor) -> Tensor:
+    """The mask is brought to as many dimensions as the scores have by unsqueeze(1)."""
+    while mask.dim() < scores.dim():
+        mask = mask.unsqueeze(1)
+    return masked_softmax(scores, mask)
+
+
 def _partly_hidden_to_zero(scores: Tensor, mask: Tensor) -> Tensor:
     return torch.where(mask.all(dim=-1, keepdim=True), masked_softmax(scores, mask), 0.0)
 
@@ -377,6 +384,13 @@ SOFTMAX = Question(
             "goes well where the mask has the shape of the scores. masked_fill(~mask, …) and "
             "torch.where broadcast a mask (n_query, n_key) or (batch, 1, 1, n_key).",
             _mask_as_index,
+        ),
+        Misconception(
+            "axes_added_in_second_place",
+            "You give a mask the axes that it lacks in second place, with unsqueeze(1): the "
+            "queries of a mask (n_query, n_key) then meet the sentences. Broadcasting adds what is "
+            "missing in *front*, by itself: leave the mask as it is.",
+            _axes_in_second_place,
         ),
         Misconception("rows_sum_to_less_than_1", _ENLARGED, _sum_enlarged),
         Misconception("rows_sum_to_less_than_1", _ENLARGED, partial(_sum_enlarged, room=0.01)),

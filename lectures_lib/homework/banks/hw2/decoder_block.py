@@ -130,6 +130,13 @@ class _LooksForwardOnly(DecoderBlock):
         return torch.ones(n, n_key, dtype=torch.bool).triu()
 
 
+class _MemoryNormalised(DecoderBlock):
+    """By norm_2, which is applied to the sum as well."""
+
+    def read(self, x, memory, source_mask):
+        return super().read(x, self.norm_2(memory), source_mask)
+
+
 class _SourceMaskOnTheTarget(DecoderBlock):
     def write(self, x, source_mask):
         return self.self_attention(x, mask=source_mask)
@@ -567,6 +574,12 @@ DECODER = Question(
             "Your block normalises before each sublayer, x + f(norm(x)). That is pre-norm; this "
             "question asks for the paper's order, norm(x + f(x)).",
             _PreNorm,
+        ),
+        Misconception(
+            "memory_normalised",
+            "You normalise `memory` before it is looked at, by norm_2. The encoder has done that "
+            "already; norm_2 belongs to the sum behind cross-attention alone.",
+            _MemoryNormalised,
         ),
         Misconception(
             "norms_exchanged",

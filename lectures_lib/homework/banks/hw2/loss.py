@@ -70,6 +70,10 @@ def _loss_padding_counted(logits, target, pad):
     return _losses(logits, target).mean()
 
 
+def _loss_padding_summed(logits, target, pad):
+    return _losses(logits, target).sum() / (target != pad).sum()
+
+
 def _loss_padding_is_zero(logits, target, pad):
     return _loss(logits, target, 0)
 
@@ -152,6 +156,12 @@ LOSS = Question(
             "You count the padding: the model is rewarded for predicting what nobody wants to "
             "read, and it gets good at that first. Leave out the positions where target is pad.",
             _loss_padding_counted,
+        ),
+        Misconception(
+            "padding_summed",
+            "You divide by the number of words, but your sum has the losses at the padding in it, "
+            "too. Leave them out of both.",
+            _loss_padding_summed,
         ),
         Misconception(
             "divided_by_all_positions",

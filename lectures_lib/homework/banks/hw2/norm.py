@@ -254,6 +254,12 @@ NORM = Question(
             partial(_norm, gain=False, shift=False),
         ),
         Misconception(
+            "one_added_to_the_gain",
+            "You scale by 1 + gamma. Some models keep their gains like that, as what is more than "
+            "1; in this formula gamma is the gain itself.",
+            lambda x, gamma, beta, eps=1e-5: layer_norm(x, 1 + gamma, beta, eps),
+        ),
+        Misconception(
             "shifted_before_scaling",
             "You add beta first and multiply by gamma afterwards, which scales the shift too. "
             "Multiply first: γ ⊙ (x - μ)/√(σ² + ε) + β.",

@@ -61,7 +61,7 @@ def _result(answer: Callable, case: Case) -> Any:
     """
     try:
         return answer(*case.args)
-    except (ValueError, IndexError, ZeroDivisionError, RuntimeError) as error:
+    except (ValueError, LookupError, ZeroDivisionError, RuntimeError) as error:
         return error
 
 

@@ -222,6 +222,10 @@ def _counts_kept(words: dict[str, int], n_merges: int) -> list[str]:
     return _learn(words, n_merges, count=count)
 
 
+def _rare_words_left_out(words: dict[str, int], n_merges: int) -> list[str]:
+    return byte_pairs({word: n for word, n in words.items() if n > 1}, n_merges)
+
+
 def _one_more(words: dict[str, int], n_merges: int) -> list[str]:
     return byte_pairs(words, n_merges + 1)
 
@@ -372,6 +376,12 @@ _MISTAKES = (
         "You take the rarest pair. The most frequent one is merged: the smallest of all "
         "(-count, pair), mind the minus.",
         partial(_learn, choose=lambda counts: min(counts, key=lambda pair: (counts[pair], pair))),
+    ),
+    Misconception(
+        "rare_words_left_out",
+        "You leave out the words that occur once. Programs may do so in a large text; here every "
+        "word counts, with its count.",
+        _rare_words_left_out,
     ),
     Misconception(
         "one_merge_too_many",

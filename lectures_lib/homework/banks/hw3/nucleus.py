@@ -18,6 +18,9 @@ def _nucleus_cases(g: Generator) -> list[Case]:
         other = 1.5 * normal(g, 1, vocab)
         flat, steep = 1.5 * normal(g, batch, vocab), normal(g, batch, vocab)
         steep[torch.arange(batch), torch.randint(vocab, (batch,), generator=g)] += whole(g, 6, 8)
+        # So many words that neighbours differ by less than a thousandth of a probability; 80 of
+        # them reach 0.4973.
+        close = 0.004 * torch.randperm(200, generator=g)[None]
         return [
             Case((other, low), shows=f"one row of {vocab} logits, p = {low}"),
             Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}"),
@@ -28,6 +31,7 @@ def _nucleus_cases(g: Generator) -> list[Case]:
                     f"{other_p}"
                 ),
             ),
+            Case((close, 0.497), shows="one row of 200 logits close together, p = 0.497"),
         ]
 
     def clear(g: Generator) -> list[Case]:
@@ -38,7 +42,7 @@ def _nucleus_cases(g: Generator) -> list[Case]:
                 logits.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1) - p
                 for logits, p in (case.args for case in cases)
             ]
-            if min(sum_.abs().min() for sum_ in sums) > 1e-3:
+            if min(sum_.abs().min() for sum_ in sums) > 2e-4:
                 return cases
 
     return telling(g, clear, nucleus, [mistake.answer for mistake in _MISTAKES])
@@ -139,6 +143,13 @@ def _each_at_least(logits: Tensor, p: float, share: str = "p") -> Tensor:
     top = probabilities.amax(dim=-1, keepdim=True)
     least = {"p": p, "rest": 1 - p, "of the top": p * top}[share]
     return _over(logits, probabilities >= least).nan_to_num(0.0)
+
+
+def _nearly_as_likely(logits: Tensor, p: float, near: float) -> Tensor:
+    """What comes near the least likely word of the nucleus is kept, too."""
+    probabilities = logits.softmax(dim=-1)
+    least = torch.where(_kept(logits, p), probabilities, 1.0).amin(dim=-1, keepdim=True)
+    return _over(logits, probabilities > least - near)
 
 
 def _top_only(logits: Tensor, p: float) -> Tensor:
@@ -304,6 +315,16 @@ _MISTAKES = (
         "You keep what has at least p times the probability of the likeliest word. That exists, "
         "under the name of min-p; top-p adds up the likeliest words until they reach p.",
         partial(_each_at_least, share="of the top"),
+    ),
+    *(
+        Misconception(
+            "nearly_as_likely_kept",
+            "You also keep words whose probability comes near that of the last word needed. Where "
+            "many words are nearly equally likely, these are more than p takes: compare without a "
+            "margin.",
+            partial(_nearly_as_likely, near=near),
+        )
+        for near in (1e-3, 1e-4)
     ),
     Misconception(
         "likeliest_only",

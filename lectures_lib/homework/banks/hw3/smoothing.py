@@ -84,6 +84,8 @@ def _loss(
         return losses.masked_fill(~real, 0.0).mean()
     if over == "sum":
         return losses[real].sum()
+    if over == "pads too":
+        return losses.sum() / real.sum()
     if over == "none":
         return losses.masked_fill(~real, 0.0)
     if over == "sentences":
@@ -274,6 +276,12 @@ SMOOTHING = Question(
             partial(_loss, over="all"),
         ),
         Misconception("divided_by_all_places", _PADS_COUNT, partial(_loss, over="all, pads 0")),
+        Misconception(
+            "padding_summed",
+            "You divide by the number of real targets, but your sum has the losses at the padding "
+            "in it, too. Leave them out of both.",
+            partial(_loss, over="pads too"),
+        ),
         Misconception(
             "padding_counts_in_the_smoothing",
             "You leave padding out of the right word's part, but not out of the part of epsilon, "

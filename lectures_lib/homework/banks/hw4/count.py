@@ -115,6 +115,8 @@ def _count(
     )
     wide = d_model // n_heads if per_head == "one" else d_model
     attention = projections * (d_model * wide + bias) * (n_heads if per_head is True else 1)
+    if per_head == "all but the last":
+        attention = attention * (3 * n_heads + 1) // 4
     attention += 0 if attention_vectors is None else (attention_vectors - projections) * d_model
     of_w_1, of_w_2 = bias_of_w_1 or "d_ff", bias_of_w_2 or "d_model"
     widths = {"d_ff": d_ff, "d_model": d_model, "none": 0}
@@ -296,12 +298,15 @@ COUNT = Question(
             "heads together, W_O.",
             partial(_count, projections=3),
         ),
-        Misconception(
-            "multiplied_by_the_heads",
-            "You count each head's projections as wide as d_model. A head is d_model / n_heads "
-            "wide, and all heads together make the four d_model × d_model matrices: the number of "
-            "heads does not matter.",
-            partial(_count, per_head=True),
+        *(
+            Misconception(
+                "multiplied_by_the_heads",
+                "You count each head's projections as wide as d_model. A head is d_model / n_heads "
+                "wide, and all heads together make the four d_model × d_model matrices: the number "
+                "of heads does not matter.",
+                partial(_count, per_head=per_head),
+            )
+            for per_head in (True, "all but the last")
         ),
         Misconception(
             "norms_forgotten",

@@ -126,6 +126,14 @@ def _patches_square(images, patch_size):
     return x.reshape(batch, side**2, -1)
 
 
+def _patches_square_in_slices(images, patch_size):
+    side = images.shape[2] // patch_size
+    places = [slice(i * patch_size, (i + 1) * patch_size) for i in range(side)]
+    return torch.stack(
+        [images[:, :, row, column].flatten(1) for row in places for column in places], dim=1
+    )
+
+
 def _patches_sides_exchanged(images, patch_size):
     batch, channels, height, width = images.shape
     cut = (batch, channels, width // patch_size, patch_size, height // patch_size, patch_size)
@@ -251,11 +259,14 @@ PATCHES = Question(
             "channels before rows, permute(0, 2, 4, 1, 3, 5).",
             _patches_row_by_row,
         ),
-        Misconception(
-            "square_assumed",
-            "Right for square images only: you use as many columns as there are rows. Take the "
-            "number of columns from the width.",
-            _patches_square,
+        *(
+            Misconception(
+                "square_assumed",
+                "Right for square images only: you use as many columns as there are rows. Take the "
+                "number of columns from the width.",
+                answer,
+            )
+            for answer in (_patches_square, _patches_square_in_slices)
         ),
         squeezing(patches),
         Misconception(

@@ -220,6 +220,41 @@ def _class_token_in_the_grid(positions, rows, columns):
     return resize_positions(torch.cat([positions[:1], positions[:-1]]), rows, columns)
 
 
+def _averaged(positions, rows, columns, everywhere=True):
+    """Over the old patches that lie in a new one."""
+    side = round((len(positions) - 1) ** 0.5)
+    if everywhere or rows < side or columns < side:
+        return _resize(positions, rows, columns, mode="area", align_corners=None)
+    return resize_positions(positions, rows, columns)
+
+
+def _one_direction_compared(positions, rows, columns, which="rows"):
+    side = round((len(positions) - 1) ** 0.5)
+    as_before = {"rows": rows, "columns": columns}[which] == side
+    return positions.clone() if as_before else resize_positions(positions, rows, columns)
+
+
+def _square_and_cut(positions, rows, columns):
+    longer = max(rows, columns)
+    return _resize(
+        positions,
+        rows,
+        columns,
+        from_image=lambda image: _from_image(image[:, :, :rows, :columns]),
+        size=(longer, longer),
+    )
+
+
+_AVERAGED = (
+    "You average over areas (adaptive_avg_pool2d, or mode='area'), at least where the grid "
+    'shrinks. Blend neighbours instead, whatever the size: mode="bilinear".'
+)
+_ONE_DIRECTION = (
+    "If one direction has as many patches as before, you return the positions as they were. The "
+    "other one may have changed: compare rows *and* columns, or compare nothing, for scaling to "
+    "the same size changes nothing."
+)
+
 POSITIONS = Question(
     name="hw4.resize_positions",
     title="A larger image",
@@ -351,6 +386,23 @@ POSITIONS = Question(
             "The first row is right, but your grid begins with the class token's position too, and "
             "lacks the last patch's. The patches' positions are positions[1:].",
             _class_token_in_the_grid,
+        ),
+        Misconception("averaged_over_areas", _AVERAGED, _averaged),
+        Misconception("averaged_over_areas", _AVERAGED, partial(_averaged, everywhere=False)),
+        *(
+            Misconception(
+                "one_direction_compared",
+                _ONE_DIRECTION,
+                partial(_one_direction_compared, which=which),
+            )
+            for which in ("rows", "columns")
+        ),
+        Misconception(
+            "square_cut_to_size",
+            "Right for square images. For others you scale to a square and cut off what is too "
+            "much. The whole old grid becomes the whole new one, each direction with a scale of "
+            "its own: size=(rows, columns).",
+            _square_and_cut,
         ),
         Misconception("scaled_by_a_factor", _FACTOR, _by_a_factor),
         Misconception(

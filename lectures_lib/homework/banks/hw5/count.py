@@ -116,6 +116,11 @@ def _count(
     )
 
 
+def _head_s_norm_always(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
+    right = count_bert(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads)
+    return right + 2 * d_model * (not heads)
+
+
 def _narrow(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False):
     return _count(vocab_size, d_model, n_layers, d_model, max_len, n_segments, heads)
 
@@ -343,6 +348,12 @@ COUNT = Question(
             "You are 2 · d_model over: a norm too many. In front there is one, and none follows "
             "the last block.",
             partial(_count, embedding_norm=2),
+        ),
+        Misconception(
+            "head_s_norm_always_counted",
+            "Right with the heads; without them you are 2 · d_model over, a norm too many. That of "
+            "the head for words counts only with the heads, and none follows the last block.",
+            _head_s_norm_always,
         ),
         Misconception(
             "norm_for_each_table",

@@ -236,6 +236,11 @@ class _NoSegmentsNoVector(Embeddings):
         return torch.tensor(0.0) if segments is None else self.segments(segments)
 
 
+class _SegmentsCutAt1(Embeddings):
+    def kinds(self, tokens, segments):
+        return super().kinds(tokens, None if segments is None else segments.clamp(max=1))
+
+
 class _WithoutSegmentsTheSecond(Embeddings):
     def kinds(self, tokens, segments):
         return self.segments(torch.ones_like(tokens) if segments is None else segments)
@@ -390,6 +395,12 @@ EMBEDDINGS = Question(
             "then all tokens belong to segment 0, and *its* vector is added. It is not a vector of "
             "zeros.",
             _NoSegmentsNoVector,
+        ),
+        Misconception(
+            "segments_cut_at_1",
+            "Right for two segments. There may be more, n_segments of them, and you take every "
+            "later one for the second: look up the segment's number as it is.",
+            _SegmentsCutAt1,
         ),
         Misconception(
             "without_segments_the_second",

@@ -89,6 +89,13 @@ class WordHead(nn.Module):
         return x @ token_vectors.T + self.bias
 
 
+class _SentencesLookedUp(WordHead):
+    """at.nonzero()[:, 0]: only in which row each position lies."""
+
+    def asked(self, hidden, at):
+        return hidden if at is None else hidden[at.nonzero()[:, 0]]
+
+
 class _NoTransform(WordHead):
     def features(self, hidden):
         return hidden
@@ -391,6 +398,13 @@ HEAD = Question(
         ),
         Misconception("zeros_elsewhere", _ELSEWHERE, _ElsewhereZero),
         Misconception("zeros_elsewhere", _ELSEWHERE, _VectorsElsewhereZero),
+        Misconception(
+            "whole_sentences_looked_up",
+            "For each position asked about you return the scores of its whole sentence: "
+            "at.nonzero() has a column for the sentence and one for the position, and you use the "
+            "first alone. hidden[at] uses both.",
+            _SentencesLookedUp,
+        ),
         Misconception(
             "at_inverted",
             "You take the positions where `at` is False. It is True where scores are asked for.",

@@ -108,6 +108,14 @@ def _weights_do_nothing(logits, positions, words, weights):
     return _losses(_at(logits, positions), words).mean()
 
 
+def _first_row_s_positions(logits, positions, words, weights):
+    return masked_word_loss(logits, positions[:1].expand_as(positions), words, weights)
+
+
+def _empty_places_summed(logits, positions, words, weights):
+    return _losses(_at(logits, positions), words).sum() / weights.sum()
+
+
 def _divided_by_the_tokens(logits, positions, words, weights):
     return _loss(logits, positions, words, weights, "nothing") / (logits.shape[0] * logits.shape[1])
 
@@ -270,6 +278,12 @@ LOSS = Question(
             partial(_loss, over="places"),
         ),
         Misconception(
+            "empty_places_summed",
+            "You divide by the number of chosen words, but your sum has the losses of the empty "
+            "places in it, too. Multiply the losses by the weights before you sum them.",
+            _empty_places_summed,
+        ),
+        Misconception(
             "divided_by_all_tokens",
             "You divide by the number of all tokens in the batch. Most of them were not asked "
             "about: divide by the sum of the weights.",
@@ -327,6 +341,12 @@ LOSS = Question(
             "from the first. In the flattened batch, position i of sentence b has the number b · n "
             "+ i.",
             _flat_positions,
+        ),
+        Misconception(
+            "first_row_s_positions_for_all",
+            "You look up the first sentence's positions in every sentence. Each row has its own: "
+            "logits[rows, positions], with rows of the shape (batch, 1).",
+            _first_row_s_positions,
         ),
         Misconception(
             "shifted",

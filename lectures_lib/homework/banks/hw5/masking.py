@@ -44,8 +44,8 @@ def _draw(g: Generator, bounds: Bounds) -> list[Case]:
         ]
         tokens = ["[CLS]", *halves[0], "[SEP]", *halves[1], "[SEP]"] + ["[PAD]"] * padding
         chance, fate = torch.rand(2, len(tokens), generator=g, dtype=torch.float64).tolist()
-        _make_telling(g, tokens, chance, fate, bounds)
         others = [f"other{i}" for i in range(len(tokens))]
+        _make_telling(g, tokens, chance, fate, others, bounds)
         n_words = sum(not token.startswith("##") and token not in _SPECIAL for token in tokens)
         shows = f"{len(tokens)} tokens, {n_words} words, {padding or 'no'} padding"
         cases.append(Case((tokens, chance, fate, others), shows=shows))
@@ -53,29 +53,36 @@ def _draw(g: Generator, bounds: Bounds) -> list[Case]:
 
 
 def _make_telling(
-    g: Generator, tokens: list[str], chance: list[float], fate: list[float], bounds: Bounds
+    g: Generator,
+    tokens: list[str],
+    chance: list[float],
+    fate: list[float],
+    others: list[str],
+    bounds: Bounds,
 ) -> None:
     """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have
-    a 0, which is a low number too.
+    a 0, which is a low number too; and one is replaced by itself, as chance may have it.
     """
     chosen, masked, replaced = bounds
     for i, token in enumerate(tokens):
         if token in _SPECIAL:
             chance[i] *= chosen
-    at_chosen, at_masked, at_replaced, at_0, at_fate_0 = pick(
+    at_chosen, at_masked, at_replaced, at_0, at_fate_0, at_same = pick(
         g,
         [
             i
             for i, token in enumerate(tokens)
             if not token.startswith("##") and token not in _SPECIAL
         ],
-        5,
+        6,
     )
     chance[at_chosen] = chosen
     chance[at_masked], fate[at_masked] = chosen * chance[at_masked], masked
     chance[at_replaced], fate[at_replaced] = chosen * chance[at_replaced], replaced
     chance[at_0] = 0.0
     chance[at_fate_0], fate[at_fate_0] = chosen * chance[at_fate_0], 0.0
+    chance[at_same], fate[at_same] = chosen * chance[at_same], (masked + replaced) / 2
+    others[at_same] = tokens[at_same]
 
 
 Read = tuple[list[str], list[bool]]
@@ -267,6 +274,19 @@ def _first_pieces_asked(tokens, chance, fate, others, *, bounds=_BERTS):
     ]
 
 
+def _changed_or_kept(tokens, chance, fate, others, *, bounds=_BERTS):
+    """What is replaced by itself is not asked about."""
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
+    compared = zip(chosen, read, tokens, fate, strict=True)
+    return read, [asked and (new != old or f >= bounds[2]) for asked, new, old, f in compared]
+
+
+def _kept_not_asked(tokens, chance, fate, others, *, bounds=_BERTS):
+    """Told by `fate`: what is replaced by itself is asked about."""
+    read, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
+    return read, [asked and f < bounds[2] for asked, f in zip(chosen, fate, strict=True)]
+
+
 def _all_struck(tokens, chance, fate, others, *, bounds=_BERTS):
     """Special tokens as well."""
     _, chosen = mask_words(tokens, chance, fate, others, bounds=bounds)
@@ -298,6 +318,12 @@ _SMALLEST = (
 _OF_ALL = (
     "Your 80, 10 and 10 per cent are shares of *all* words: almost the whole text is hidden. They "
     "are shares of what is chosen; what is not chosen stays as it is."
+)
+
+_CHANGED = (
+    "What the model reads is right, but you do not ask it about what is left as it is. "
+    "It has been chosen too: the model is asked about it, and cannot know which of the words "
+    "before it are to be trusted."
 )
 
 _MISTAKES = (
@@ -437,10 +463,16 @@ _MISTAKES = (
     ),
     Misconception(
         "only_changed_are_asked",
-        "What the model reads is right, but you ask it only about tokens that look different. The "
-        "tenth that is left as it is has been chosen too: the model is asked about it, and cannot "
-        "know which of the words before it are to be trusted.",
+        _CHANGED,
         partial(_masked, asked=lambda chosen, old, new: old != new),
+    ),
+    Misconception("only_changed_are_asked", _CHANGED, _kept_not_asked),
+    Misconception(
+        "replaced_by_itself_not_asked",
+        "What the model reads is right. But where the token in `others` happens to be the one that "
+        "stood there, you do not ask about it. It has been chosen all the same: `chance` alone "
+        "decides that, not what a token looks like afterwards.",
+        _changed_or_kept,
     ),
     Misconception(
         "only_masks_are_asked",
@@ -616,7 +648,6 @@ def _told(bounds: Bounds) -> dict[str, str]:
         "and 10 per cent [MASK]": f"and {replaced} per cent [MASK]",
         "almost the whole text is": "most of the text is",
         "a fifth of the chosen ones stays as it is": "too many of the chosen ones stay as they are",
-        "The tenth that is left": "What is left",
         "fate < 0.1": f"fate < {bounds[2] - bounds[1]:.2g}",
         "two tenths stay as they are": "too many stay as they are",
         "The tenth that is meant": "The share that is meant",

@@ -66,6 +66,7 @@ def _pairs(
     successor=lambda document, i: document[i + 1],
     place=lambda u, m: int(u * m),
     instead=None,
+    by_own_length=None,
 ):
     pairs, used = [], 0
     for number, document in enumerate(documents):
@@ -91,6 +92,8 @@ def _pairs(
                     drawn = (drawn + instead) % len(documents)
                 other = documents[(number + 1) % len(documents)] if neighbour else others[drawn]
                 second = other[0 if first_only else place(v, len(other))]
+                if by_own_length:
+                    second = other[by_own_length(int(v * len(document)), len(other))]
             pairs.append(
                 (second, document[i], labels[1])
                 if drawn_first
@@ -332,6 +335,16 @@ _MISTAKES = (
         "You use up the numbers one by one: one where the next sentence is taken, three where one "
         "is drawn. Every pair has a draw of three numbers, also where only its coin is needed.",
         _numbers_one_by_one,
+    ),
+    *(
+        Misconception(
+            "counted_in_its_own_document",
+            "You multiply v by the number of sentences in the document of the *first* sentence. "
+            "Which sentence of the drawn document it is, says int(v * m), and m is the number of "
+            "sentences there: no min(…) or % is needed then.",
+            partial(_pairs, by_own_length=kept_inside),
+        )
+        for kept_inside in (lambda i, m: min(i, m - 1), lambda i, m: i % m)
     ),
     Misconception(
         "documents_of_one_sentence_left_out",

@@ -198,6 +198,20 @@ def _of_the_20_best(start, end, first, last, longest, threshold, *, price=0.0):
     )
 
 
+def _threshold_apart(start, end, first, last, longest, threshold, *, price=0.0):
+    """Above [CLS], and above the threshold."""
+    return _answer(
+        start,
+        end,
+        first,
+        last,
+        longest,
+        0.0,
+        nothing=lambda start, end: max(_nothing_by_sum(start, end), threshold),
+        price=price,
+    )
+
+
 def _equal_is_enough(start, end, first, last, longest, threshold, *, price=0.0):
     best, i, j = _pairs(start, end, first, last, longest, price=price)[0]
     return (i, j) if best >= _nothing_by_sum(start, end) + threshold else (0, 0)
@@ -419,6 +433,12 @@ _MISTAKES = (
         "You compare the best answer with [CLS] as they are. It must beat [CLS] by more than "
         "`threshold`.",
         _no_threshold,
+    ),
+    Misconception(
+        "threshold_compared_by_itself",
+        "You ask for two things, a score above that of [CLS] and one above the threshold. The "
+        "threshold is a distance: the score has to be above the *sum* of the two.",
+        _threshold_apart,
     ),
     Misconception(
         "threshold_subtracted",

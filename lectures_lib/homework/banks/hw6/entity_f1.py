@@ -247,7 +247,19 @@ def _lost_before_b(predicted, right):
     return _measured(predicted, right, decode)
 
 
+def _first_letters(predicted, right):
+    """B-p for B-person and for B-place."""
+    cut = ([[label[:3] for label in labels] for labels in each] for each in (predicted, right))
+    return entity_f1(*cut)
+
+
 _MISTAKES = (
+    Misconception(
+        "kinds_told_by_their_first_letter",
+        "You take the first letter of a kind for the kind: place and person are then one. What "
+        "stands behind the hyphen is compared as a whole, label[2:].",
+        _first_letters,
+    ),
     Misconception(
         "accuracy",
         "You return the share of words with the right label. Most words are outside all names, and "

@@ -204,6 +204,18 @@ def _others_first(vectors, near_vectors, word, near, noise, rate, anew=False):
     return after, near_after
 
 
+def _near_looked_up_after_the_noise(vectors, near_vectors, word, near, noise, rate):
+    """The random words move first, and the neighbour's error is that of the moved table."""
+    v, others = vectors[word], _others(near, noise)
+    by = rate * _errors(near_vectors[others] @ v)
+    near_after = near_vectors.index_add(0, noise, torch.outer(by[1:], v))
+    by[0] = rate * (1 - (near_after[near] @ v).sigmoid())
+    after = vectors.clone()
+    after[word] += by @ near_vectors[others]
+    near_after[near] += by[0] * v
+    return after, near_after
+
+
 def _one_after_the_other(vectors, near_vectors, word, near, noise, rate, word_waits=False):
     """A step for each of the 1 + k; with `word_waits` the word moves at the end, as in the authors'
     code.
@@ -460,6 +472,7 @@ SKIP_GRAM = Question(
         Misconception("not_in_one_go", _ORDER, partial(_word_first, anew=True)),
         Misconception("not_in_one_go", _ORDER, _others_first),
         Misconception("not_in_one_go", _ORDER, partial(_others_first, anew=True)),
+        Misconception("not_in_one_go", _ORDER, _near_looked_up_after_the_noise),
         Misconception("not_in_one_go", _ORDER, _one_after_the_other),
         Misconception("not_in_one_go", _ORDER, partial(_one_after_the_other, word_waits=True)),
         Misconception("drawn_twice_counted_once", _ONCE, _assigned),

@@ -111,6 +111,13 @@ def _with_its_place(words, labels, draws):
     ]
 
 
+def _with_its_place_then_looked_up(words, labels, draws):
+    given = {}
+    for word, u in zip(words, draws, strict=False):
+        given.setdefault(word.lower(), labels[int(u * len(labels))])
+    return [given[word.lower()] for word in words]
+
+
 def _one_of_each_type(words, labels, draws):
     """Drawn from the labels that the types have where they first stand."""
     first = {}
@@ -243,6 +250,7 @@ _MISTAKES = (
     ),
     Misconception("draws_skipped", _SKIPPED, partial(_labels, next_draw=False)),
     Misconception("draws_skipped", _SKIPPED, _with_its_place),
+    Misconception("draws_skipped", _SKIPPED, _with_its_place_then_looked_up),
     Misconception(
         "last_never_drawn",
         "You take int(u * (n - 1)), and the last of n labels is never drawn: int(u * n) is at most "

@@ -88,6 +88,12 @@ _ALL_1 = (
 )
 
 
+def _spread_over_the_features(states, w, gamma):
+    """A softmax over d_model equal numbers: each state has the share 1 / d_model."""
+    d_model = states.shape[-1]
+    return gamma / d_model * states.sum(dim=0), _mix(states, w, gamma)[1]
+
+
 def _pair_swapped(states, w, gamma):
     return _mix(states, w, gamma)[::-1]
 
@@ -110,6 +116,13 @@ MIX = Question(
             "negative share, and a sum near 0 lets them explode. Softmax takes exp(w) first: "
             "softmax(w).",
             partial(_mix, shares=lambda w, gamma: w / w.sum()),
+        ),
+        Misconception(
+            "softmax_over_the_features",
+            "In your mix every hidden state has the same share, 1 / d_model, whatever w is: your "
+            "softmax runs over the features, after w has been expanded. It has to run over the "
+            "hidden states: w.softmax(dim=0), before the axes are added.",
+            _spread_over_the_features,
         ),
         Misconception(
             "exponentials_not_divided",

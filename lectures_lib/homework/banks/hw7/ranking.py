@@ -30,12 +30,20 @@ def _bound(answer: Callable, margin: float) -> Callable:
 
 def _draw(g: Generator, *, margin: float = 0.0) -> list[Case]:
     """Drawn until each case leaves something to learn: where every pair is told from the others
-    for certain, its gradient is the rounding of right answers.
+    for certain, its gradient is the rounding of right answers. And until vectors that are not the
+    same are not nearly the same, so that both tests for copies, == and a cosine, are one mistake.
     """
     while True:
         cases = _drawn(g)
-        if all(ranking_loss(*case.args, margin=margin) > LEFT_TO_LEARN for case in cases):
+        left = all(ranking_loss(*case.args, margin=margin) > LEFT_TO_LEARN for case in cases)
+        if left and not any(_nearly_the_same(case.args[1]) for case in cases):
             return cases
+
+
+def _nearly_the_same(v: Tensor) -> bool:
+    """Whether two of them, but not exactly."""
+    same = (v[:, None] == v).all(dim=-1)
+    return bool(((_cosines(v, v) > 0.998) & ~same).any())
 
 
 def _drawn(g: Generator) -> list[Case]:
@@ -92,6 +100,11 @@ def ranking_loss(
 
 def _cosines(u: Tensor, v: Tensor) -> Tensor:
     return F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
+
+
+def _divided_pair_by_pair(u: Tensor, v: Tensor) -> Tensor:
+    """Column j by the lengths of u[j] and v[j]."""
+    return u @ v.T / (u.norm(dim=-1) * v.norm(dim=-1))
 
 
 def _copies(text: Tensor) -> Tensor:
@@ -364,6 +377,12 @@ _MISTAKES = (
         "one_side_normalised",
         _ONE_SIDE,
         partial(_loss, similarity=lambda u, v: u @ F.normalize(v, dim=-1).T),
+    ),
+    Misconception(
+        "divided_pair_by_pair",
+        "You divide u_i · v_j by the lengths of u_j and v_j. The lengths of u belong to the rows: "
+        "u.norm(dim=1)[:, None] has an axis for them, or normalise u and v before you multiply.",
+        partial(_loss, similarity=_divided_pair_by_pair),
     ),
     Misconception(
         "normalised_along_the_batch",
