@@ -272,18 +272,6 @@ def accuracy(reader, between):
     return (says_are(reader, rows) == right).float().mean().item()
 
 
-# %% [markdown]
-# **Predict.** How many verbs do the two trained models get right, with the one or two nouns in between that they know
-# from training? And with six? Which of the two is ahead there?
-#
-# <details><summary>Answer</summary>
-#
-# With up to two nouns both are right in nearly all cases: they have learned better than the nearest noun. With six
-# there is no safe answer, and that is the point of the next figure: most runs are right, and some fail completely. It
-# is tempting to say "attention, of course"; the figure does not bear it out.
-#
-# </details>
-
 # %% tags=["nbval-ignore-output"]
 right = {
     name: [accuracy(reader, n) for n in range(7)] for name, reader in readers.items()
@@ -297,9 +285,20 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 
 # %% [markdown]
 # Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
-# although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So here are eight
-# runs of each, trained a little longer and on longer pieces
-# ([results](../book/results/language_models.md#agreement)), and eight of a Transformer with sinusoids:
+# although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So we trained eight of
+# each, a little longer and on longer pieces ([results](../book/results/language_models.md#agreement)), and eight
+# Transformers with sinusoids.
+
+# %% [markdown]
+# **Predict.** In how many of the eight runs is each of the three right throughout, up to six nouns in between: in all,
+# in most, or in few? Who is ahead, recurrence or attention?
+#
+# <details><summary>Answer</summary>
+#
+# In most: 6 of the GRU's, 6 with learned positions, 4 with sinusoids; the others fail, some completely. It is tempting
+# to say "attention, of course"; the figure does not bear it out.
+#
+# </details>
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
 GOOD = [1, 1, 1, 1, 1, 1, 1]
@@ -351,14 +350,13 @@ plt.show()
 # transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all the
-# way as of the Transformer's with learned positions. With six nouns the GRU's other two runs end near a half, like a
-# coin, or a model that always says the same verb. (Tran, Bisazza and Monz (2018) compared the two on
-# sentences from real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are
-# twenty words, and a distance of a thousand would be another experiment. For attention the subject is always one step
-# away, but where to step has to be learned.
+# way as of the Transformer's with learned positions. (Tran, Bisazza and Monz (2018) compared the two on sentences from
+# real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are twenty words, and a
+# distance of a thousand would be another experiment. For attention the subject is always one step away, but where to
+# step has to be learned.
 #
-# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two,
-# and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned
+# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two
+# and like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned
 # positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
 # transformer/accuracy/3/min .2f --> with three nouns already. That is neither guessing nor one verb for all, which
 # would give about a half. It is wrong *every time*.
@@ -460,7 +458,8 @@ for shares in decides.values():
 # subject. But so is "the first noun of the sentence". The two rules agree on every sentence of the training text, and
 # the losses of the eight runs of this panel, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!--
 # agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the training text
-# does, and only if it is run more than once: any single seed would have told us one story or the other.
+# does, and only if it is run more than once: any single seed would have told us one story or the other. **Now yours:**
+# train with `torch.manual_seed(1)`, or 2, … and run the cells from there. If a reader fails, which noun does it follow?
 
 # %% [markdown]
 # ### And on real text?
@@ -473,7 +472,8 @@ for shares in decides.values():
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
-# is it right if the nouns in between have the other number: *The songs of the film* ...?
+# is it right if the nouns in between have the other number, *The songs of the film* ...: in 9 of 10 cases, in half, or in
+# fewer than 1 of 10?
 #
 # <details><summary>Answer</summary>
 #
@@ -529,7 +529,8 @@ for text in (
 #
 # *Is* or *are* is one question. But two sentences that differ in one place, one right and one wrong, can ask about any
 # rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. (Where
-# they do not begin alike, as in the first pair below, it also weighs which beginning is commoner: exercise 4.) Put in pairs of your own:
+# they do not begin alike, as in the first pair below, it also weighs which beginning is commoner: exercise 4.) Put in
+# pairs of your own:
 
 # %% tags=["atol=0.15"]
 YOURS = [
@@ -641,12 +642,18 @@ for good in SELVES:
     passed = sum(whole(best) > whole(worse) for best, worse in pairs)
     print(f"{good:10} {passed} of {len(pairs)}")
 
+print("nats by which himself leads herself:")
+for who in SELVES["himself"] + SELVES["herself"]:
+    him, her = (whole(f"The {who} defended {what}self .") for what in ("him", "her"))
+    print(f"  {who} {him - her:+.2f}", end="")
+
 # %% [markdown]
-# So "does it know grammar?" has no single answer. Two million words have taught it the rules whose clue stands beside
-# the word in question. Over a verb it finds "themselves", and "himself" behind men, but not always "herself" behind
-# women; over another noun it follows the nearer one. The collection **BLiMP** (Warstadt et al. 2020) asks in this way
-# about 67 paradigms, 1,000 pairs each. Its authors found the models of their day, GPT-2
-# among them, reliable where words have to agree, and struggling with the likes of *ever* and *any* (exercise 4).
+# So "does it know grammar?" has no single answer. It passes every pair whose clue stands beside the word in question.
+# Over a verb it sees whether the subject is one or many ("themselves", 6 of 6); but "himself" leads "herself" behind
+# women as well as behind men, so *its* 6 of 6 are no proof. Over another noun it follows the nearer one. The collection
+# **BLiMP** (Warstadt et al. 2020) asks in this way about 67 paradigms, 1,000 pairs each. Its authors found the models of
+# their day, GPT-2 among them, reliable where words have to agree, and struggling with the likes of *ever* and *any*
+# (exercise 4).
 
 # %% [markdown]
 # ## Which way to look
@@ -724,14 +731,14 @@ least = choices / (
 print(f"least mean loss on text not read: {least:.2f}")
 
 # %% [markdown]
-# **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). After 200 steps, where do you expect the right version, the one whose
-# target is not shifted, and the one without a mask: above 1.21, below it, or near 0?
+# **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). The
+# two wrong versions can read their answers. Yet one of them cannot come to 0, however long it is trained. Which, and why?
 #
 # <details><summary>Answer</summary>
 #
-# The right version comes close from above (about 1.3). The unshifted one is near 0 (below 0.01): it only has to copy.
-# The unmasked one is far below 1.21 as well, near 0.1 in our run; it can read the answer one place to the right. It is tempting to be pleased with either. A loss below the possible, on
-# text not learned by heart, is a leak.
+# The one without a mask. It reads the answer one place to the right, and to the right of a piece's last token, one of
+# 31, there is nothing: there it has to guess, like an honest model. The unshifted one only has to copy, and gets below
+# 0.01. It is tempting to be pleased with either. A loss below the possible, on text not learned by heart, is a leak.
 #
 # </details>
 
@@ -746,6 +753,7 @@ for name, loss in ends.items():
 
 # %% tags=["remove-cell"]
 assert ends["right"] > least
+assert ends["no causal mask"] > least / 31
 assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least * 0.7
 
 # %% [markdown]
@@ -841,10 +849,12 @@ for noun in TEN:
     behind = [log_probability(f"\n {text}", "ever been") for text in (no, the)]
     right_behind += behind[0] > behind[1]
 print(f"whole sentences: {right_whole} of 10, only 'ever been': {right_behind} of 10")
-# The second. Whole sentences lose every time, probably because "No" is rare at the
-# beginning of a line, which has nothing to do with "ever". Behind "No" the words "ever
-# been" are likelier in 6 of 10. Ten pairs do not show that it knows the rule, and
-# that is another result than 0.
+no, the = log_probability("\n", "No"), log_probability("\n", "The")
+print(f"at the beginning of a line: No {no:.1f}, The {the:.1f}")
+# The second. Whole sentences lose every time: "No" is rarer at the beginning of a line,
+# which has nothing to do with "ever", and that alone costs them so much. Behind "No"
+# the words "ever been" are likelier in 6 of 10. Ten pairs do not show that it knows the
+# rule, and that is another result than 0.
 
 # %% [markdown]
 # ## Summary
@@ -854,7 +864,8 @@ print(f"whole sentences: {right_whole} of 10, only 'ever been': {right_behind} o
 # 2. As far as the training text went, recurrence and attention learned agreement almost perfectly (except one of eight
 #    runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid
 #    different rules.
-# 3. To see which word decides, change one word at a time; to ask about a rule, compare the two sentences of a minimal pair. One seed is one story: run several.
+# 3. To see which word decides, change one word at a time; to ask about a rule, compare the two sentences of a minimal
+#    pair. One seed is one story: run several.
 # 4. What makes a model directional is the triangle of its mask. To understand a given sentence, looking left only is a
 #    handicap.
 # 5. A loss below the possible, on text not learned by heart, is a leak: see that no earlier score moves when a token is

@@ -79,8 +79,11 @@ def test_the_triangle_and_the_counts_of_the_cache():
     assert "36 in all" in prose and "At 28 of them" in prose
     assert sum(range(1, 9)) == 36 and sum(range(8)) == 28
     assert "that is a factor of 67" in prose and "128 words: ratio 67" in printed
-    assert re.search(r"with +20 positions", printed) and "without 210 positions" in printed
-    assert "without a mask: wrong wrong right\nwith a mask   : right right right" in printed
+    assert "A little more: 4.4 and 17.8" in prose
+    assert re.search(r"256 → 1024: +4\.4 × +17\.8 ×", printed)
+    wrong, right = "wrong wrong right", "right right right"
+    assert f"without a mask  block 0: {wrong}  block 1: wrong wrong wrong" in printed
+    assert f"with a mask     block 0: {right}  block 1: {right}" in printed
     assert "other queries for the first five: the sixth output moves by 0.00" in printed
 
 
