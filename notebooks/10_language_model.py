@@ -439,10 +439,8 @@ for name in ("GPT", "GPT2"):
 
 # %% [markdown]
 # (GPT-2's paper says 117 million for this size, which is GPT's number; the authors later called the paper's counts
-# wrong.) Most language models of today keep this plan and replace three parts: an RMSNorm, which does not subtract the
-# mean, for the LayerNorm; SwiGLU, in which one half of a layer's outputs is multiplied by a swish, x · sigmoid(x), of
-# the other, for GELU; and the rotation of [chapter 4](04_order.ipynb), applied to queries and keys in every layer
-# (RoPE), for the position vectors.
+# wrong.) Most language models of today keep this plan. They have RMSNorm, which does not subtract the mean, in place of
+# LayerNorm, SwiGLU in place of GELU, and the rotation of [chapter 4](04_order.ipynb) (RoPE) in place of position vectors.
 #
 # ## Every token is an exercise
 #
@@ -591,7 +589,8 @@ plt.show()
 for name, value in found.items():
     print(f"{name:14} perplexity {value:6.1f}")
 read = perplexity(by_model(model, examples[::8]))
-print(f"Transformer, on text that it has read: {read:.1f}")
+print(f"on text that both have learned from: Transformer {read:.1f}", end="")
+print(f", bigram {perplexity(by_bigram(examples[::8])):.1f}")
 
 # %% tags=["remove-cell"]
 assert all(0.9 < math.exp(loss) / VOCABULARY < 1.15 for loss in log[0])
@@ -601,8 +600,8 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text: each block came about once, and little was learned by
-# heart.
+# has read the model is only a little better than on new text, as the table of pairs is, too: each block came about once, and
+# little was learned by heart.
 #
 # The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
 # table has counted the whole text; the network has to find the same regularities step by step. (On a text of this size
@@ -636,16 +635,25 @@ assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 # reads the last 32 tokens.
 
 # %% tags=["nbval-ignore-output"]
+BEGINNING = "Return the"
+known = set(" ".join(texts["train"]).split())
 generator = torch.Generator().manual_seed(0)
+others = torch.Generator().manual_seed(1)
 for temperature in (0.3, 0.8, 1.5):
     print(f"temperature {temperature}:")
-    text = write(model, tokenizer, "Return the", 40, temperature, generator)
+    text = write(model, tokenizer, BEGINNING, 40, temperature, generator)
     print(textwrap.indent(textwrap.fill(text, 76), "    "))
+    more = [
+        write(model, tokenizer, BEGINNING, 40, temperature, others) for _ in range(6)
+    ]
+    words = [word for text in more for word in text.split()[2:-1]]
+    share = sum(word in known for word in words) / len(words)
+    print(f"    ({share:.0%} of the words in six others are in the manual)")
 
 # %% [markdown]
 # Some words are a manual's, and there is no sense. Many of the long ones, put together from pieces, do not exist; a low
-# temperature gives fewer of these, and no more sense. GPT-2 differs in size, in text and in patience, not in the loop
-# above.
+# temperature gives fewer of these, and no more sense. What GPT-2 has more of is size, text and patience. **Now you:**
+# another `BEGINNING`.
 #
 # ### What an hour buys
 #
@@ -718,30 +726,27 @@ plt.show()
 # %% [markdown]
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
 # of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
-# letters between steps 5,500 and 6,000; the quickest of them passes it before that, the one that comes with the library
-# after. All other losses of this network on the page are quoted from this table
+# letters between steps 5,500 and 6,000. All other losses of this network on the page are quoted from this table
 # ([results](../book/results/language_models.md#language-models-cpu)):
 #
 # | nats a character of the new text | first half | second half | both |
 # |---|---|---|---|
-# | table of two letters | 2.474<!-- language_models_cpu: counted/2/nats/validation .3f --> | 2.494<!-- language_models_cpu: counted/2/nats/test .3f --> | 2.484<!-- language_models_cpu: counted/2/nats/both .3f --> |
+# | table of two letters (one before) | 2.474<!-- language_models_cpu: counted/2/nats/validation .3f --> | 2.494<!-- language_models_cpu: counted/2/nats/test .3f --> | 2.484<!-- language_models_cpu: counted/2/nats/both .3f --> |
 # | table of three letters | 1.994<!-- language_models_cpu: counted/3/nats/validation .3f --> | 2.084<!-- language_models_cpu: counted/3/nats/test .3f --> | 2.039<!-- language_models_cpu: counted/3/nats/both .3f --> |
 # | table of five letters | 1.503<!-- language_models_cpu: counted/5/nats/validation .3f --> | 1.621<!-- language_models_cpu: counted/5/nats/test .3f --> | 1.562<!-- language_models_cpu: counted/5/nats/both .3f --> |
 # | table of seven letters | 1.453<!-- language_models_cpu: counted/7/nats/validation .3f --> | 1.581<!-- language_models_cpu: counted/7/nats/test .3f --> | 1.517<!-- language_models_cpu: counted/7/nats/both .3f --> |
 # | table of eight letters | 1.454<!-- language_models_cpu: counted/8/nats/validation .3f --> | 1.586<!-- language_models_cpu: counted/8/nats/test .3f --> | 1.520<!-- language_models_cpu: counted/8/nats/both .3f --> |
-# | network, with at least 128 characters before each, mean of three seeds | 1.405<!-- language_models_cpu: trained/sliding/validation/mean .3f --> | 1.562<!-- language_models_cpu: trained/sliding/test/mean .3f --> | 1.484<!-- language_models_cpu: trained/sliding/both/mean .3f --> |
-# | – the lowest of the three, column by column | 1.394<!-- language_models_cpu: trained/sliding/validation/min .3f --> | 1.550<!-- language_models_cpu: trained/sliding/test/min .3f --> | 1.475<!-- language_models_cpu: trained/sliding/both/min .3f --> |
+# | network, with at least 128 characters before each, mean of three seeds | 1.405<!-- language_models_cpu: trained/sliding/validation/mean .3f --> | 1.562<!-- language_models_cpu: trained/sliding/test/mean .3f --> | 1.484<!-- language_models_cpu: trained/sliding/both/mean .3f --> (1.475<!-- language_models_cpu: trained/sliding/both/min .3f --> to 1.500<!-- language_models_cpu: trained/sliding/both/max .3f -->) |
 # | – the one that comes with the library | 1.421<!-- language_models_cpu: trained/stored/validation .3f --> | 1.579<!-- language_models_cpu: trained/stored/test .3f --> | 1.500<!-- language_models_cpu: trained/stored/both .3f --> |
 # | network, in blocks of 256 characters, mean of three seeds | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
-# On the second half, which soon changes to a play that neither has begun
-# to read, the three seeds lead by 0.002 to 0.031 nats; in blocks side by side (the figure's way, but it shows the first
-# half) one of them is behind (exercise 4 shows why blocks cost more). nanoGPT's model with 10.7 million parameters, trained on
-# a GPU, is reported at 1.47 for both halves, measured on blocks; that is to be compared with 1.497<!--
-# language_models_cpu: trained/blocks/both/mean .3f -->. So on another play the table may be as good. Why
-# train a network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer
-# run was not tried), while a longer table helps no further. A network reads up to 256 characters back here. And its
-# parameters do not grow with the text, as a table's rows do.
+# On the second half, which soon changes to a play that neither has begun to read, the three seeds lead by 0.002 to 0.031
+# nats: on another play the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is
+# reported at 1.47 for both halves in blocks (the best of many looks at them); that is to be compared with 1.497<!--
+# language_models_cpu: trained/blocks/both/mean .3f -->. (Exercise 4 shows why blocks cost more.) Why train a network,
+# then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was not
+# tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters do
+# not grow with the text, as a table's rows do.
 #
 # ### And a larger one?
 #
@@ -757,11 +762,10 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the way down they
-# had 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after 1,500 steps, about what the smaller one has at its end,
-# and from step 2,500 on every look finds them worse. In all they read the million characters some eighty times (the
-# smaller one fourteen), and what they still learn about *this* text no longer helps with new text: they **overfit**. So
-# one keeps the weights that were best on held-out text, as nanoGPT does (its 1.47 above is the best of many looks), or
-# plans fewer steps.
+# had 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after 1,500 steps, about what the smaller
+# one has at its end, and from step 2,500 on every look finds them worse. In all they read the million characters some
+# eighty times (the smaller one fourteen), and what they still learn about *this* text no longer helps with new text:
+# they **overfit**. So one keeps the weights that were best on held-out text, as nanoGPT does, or plans fewer steps.
 #
 # What these runs do not show is that a larger network cannot do better on so little text. Much is different at once:
 # size, batch, dropout, and the learning rate, which was still high at step 1,500 and nearly 0 at the smaller one's end.

@@ -39,10 +39,7 @@ def test_when_the_letters_model_passes_the_tables():
     leads = sorted(pairs - nats for nats in by_step["1000"]["values"])
     assert 0 < leads[0] < leads[1] < 0.1 and leads[2] == pytest.approx(0.38, abs=0.005)
     assert by_step["5500"]["mean"] > seven > by_step["6000"]["mean"]
-    assert min(by_step["5500"]["values"]) < seven
-    assert by_step["6000"]["values"][0] > seven  # seed 0 comes with the library
-    said = "the quickest of them passes it before that, the one that comes with the library after"
-    assert said in words(10)
+    assert "mean passes the table of seven letters between steps 5,500 and 6,000" in words(10)
 
 
 def test_how_far_the_vit_is_behind_the_convolution():
@@ -57,11 +54,10 @@ def test_how_far_the_vit_is_behind_the_convolution():
         return share["mean"] if isinstance(share, dict) else share
 
     said = re.search(
-        r"\(([\d.]+) points after 900 batches, ([\d.]+) after 1,800, ([\d.]+) after 7,200, "
-        r"([\d.]+) after 9,000\) and is ([\d.]+) at the end",
+        r"\(([\d.]+) points after 1,800 batches, ([\d.]+) after 7,200, ([\d.]+) at the end\)",
         words(11),
     ).groups()
-    for text, step in zip(said, ("900", "1800", "7200", "9000", "18000"), strict=True):
+    for text, step in zip(said, ("1800", "7200", "18000"), strict=True):
         assert behind(step) == pytest.approx(float(text), abs=0.1)
 
 
