@@ -372,7 +372,7 @@ assert all((a[0] != b[0]) == is_random for a, b, is_random in pairs)
 # vocabulary. First comes one more layer, with GELU and a LayerNorm. Then the result is multiplied with the *token
 # vectors themselves*: a token's score is the dot product with its vector, plus a bias. The matrix is **tied**, as in
 # [chapter 6](06_decoder.ipynb). (The paper does not mention the layer in between. The authors' code has it, and so
-# have all published weights.)
+# have the published weights.)
 
 # %%
 torch.manual_seed(0)
@@ -569,9 +569,9 @@ for name, chips in (("base", 16), ("large", 64)):
 #
 # ## Live
 #
-# Now ours: two layers of width 64, on Python's manual. Its 1,600 steps take about two minutes; we have taken the
+# Now ours: two layers of width 64, on Python's manual. Its 1,600 steps take little more than a minute; we have taken the
 # first 1,000 beforehand, with the cells below; the model as it was then comes with the library, and the last 600 are
-# taken here, in less than a minute. (Adam begins anew, so the rate rises anew. `BEGUN = 0` takes all steps.) A model
+# taken here, in about half a minute. (Adam begins anew, so the rate rises anew. `BEGUN = 0` takes all steps.) A model
 # this small, trained this briefly, needs some concessions. You may undo each of them:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
@@ -703,7 +703,7 @@ history = training.fit(
 )
 
 # %% [markdown]
-# **Predict.** The model has two layers and two minutes. On the same holes the unigram has a perplexity of about 260,
+# **Predict.** The model has two layers and 1,600 steps. On the same holes the unigram has a perplexity of about 260,
 # the left neighbour 87, and both neighbours, multiplied, 34. Where will it end: above 87, between 87 and 34, or below
 # 34? And will the curve fall evenly?
 #
@@ -713,7 +713,7 @@ history = training.fit(
 # then fast.
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
-# pass and without error; two minutes of gradient steps have to find out first that neighbours matter at all. What
+# pass and without error; 1,600 gradient steps have to find out first that neighbours matter at all. What
 # counting cannot use is what stands further away; for that, we believe, our model is too small and its text too
 # short.
 #
@@ -780,7 +780,7 @@ if SOURCE == "offline" and not LARGE:
 # which tokens are common, and little more. Then, within two hundred steps, the perplexity nearly halves. Our guess:
 # the layers have to learn two things *together*, to look at the neighbours of a hole, and what to conclude from them.
 # Each is of little use without the other, so at first the gradient for either is small. In our first attempts this
-# plateau outlasted the two minutes.
+# plateau outlasted the training.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the left and the right neighbour
 # of a hole change places, and ask again. (We ask about one hole in each text, between two words.) Beside it stands a
@@ -885,7 +885,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # %% [markdown]
 # It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
-# 479 of which are random; a coin has 50, give or take 3.2, so the best seed has learned a little. (The run of this page, which took its last 600 steps with other
+# 479 of which are random; a coin has 50, give or take 3.2 (two standard deviations), so the best seed has learned a little. (This page's run, its last 600 steps with other
 # holes, may lie a few points outside.) To do better one must, we believe, know what a text is
 # about, and ours has learned little more than which tokens stand beside a hole.
 #
@@ -942,7 +942,7 @@ plt.show()
 # 179.9<!-- pretraining: paper/perplexity/min .1f --> and 215.7<!-- pretraining: paper/perplexity/max .1f -->, where the
 # fall has only just begun.
 #
-# <details><summary>All small runs: this page's, and one on WikiText-2</summary>
+# <details><summary>All runs of this page's model</summary>
 #
 # This page's model, perplexity after 1,600 steps, three seeds each (`experiments/pretraining.py`):
 #
@@ -953,17 +953,6 @@ plt.show()
 #
 # The last run has as many exercises as the first and is worse in every seed: their number is not all. Perhaps the words
 # left standing, or wrong, help over the plateau; perhaps it is that 40 % are hidden, and not 32 %.
-#
-# Two layers of width 128, 4,000 word pieces, 3,000 steps on WikiText-2, three seeds (`experiments/bert_ablations.py`;
-# counting left neighbours: 122.0<!-- bert_ablations: left_neighbour/perplexity .1f -->):
-#
-# - the paper's 15 %: 70.2<!-- bert_ablations: paper/perplexity/min .1f --> to 124.4<!-- bert_ablations: paper/perplexity/max .1f -->;
-# - 40 %: 48.7<!-- bert_ablations: rate_40/perplexity/min .1f --> to 49.2<!-- bert_ablations: rate_40/perplexity/max .1f -->;
-# - 15 %, without NSP: 64.3<!-- bert_ablations: no_nsp/perplexity/min .1f --> to 68.4<!-- bert_ablations: no_nsp/perplexity/max .1f -->;
-# - left to right, without NSP: 54.6<!-- bert_ablations: left_to_right/perplexity/min .1f --> to 55.0<!-- bert_ablations: left_to_right/perplexity/max .1f --> (two seeds).
-#
-# So early, the model that answers for every token is ahead of the BERT that answers for 15 %, and behind the one with
-# 40 %. NSP was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right).
 #
 # </details>
 #
@@ -983,7 +972,7 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# At more, by some four points, though half of the pairs asked about are of a kind that these models never saw.
+# At more, by four to five points, though half of the pairs asked about are of a kind that these models never saw.
 # Is it NSP that costs words? One thing is not separated: without it there is also more related text to read. (NSP *is*
 # learned here: the paper's recipe judges about five pairs in six rightly.)
 #
@@ -1023,7 +1012,22 @@ plt.show()
 # | left to right, without NSP | 34.3 %<!-- bert_ablations_full: left_to_right/accuracy/min .1f --> to 34.5 %<!-- bert_ablations_full: left_to_right/accuracy/max .1f --> | 50.4<!-- bert_ablations_full: left_to_right/perplexity/min .1f --> to 50.9<!-- bert_ablations_full: left_to_right/perplexity/max .1f --> | – |
 # | by counting left neighbours | 23.1 %<!-- bert_ablations_full: left_neighbour/accuracy .1f --> | 155.5<!-- bert_ablations_full: left_neighbour/perplexity .1f --> | – |
 #
-# ## Longer than two minutes
+# <details><summary>The same for a smaller model, earlier</summary>
+#
+# Two layers of width 128, 4,000 word pieces, 3,000 steps on WikiText-2, three seeds (`experiments/bert_ablations.py`;
+# counting left neighbours: 122.0<!-- bert_ablations: left_neighbour/perplexity .1f -->):
+#
+# - the paper's 15 %: 70.2<!-- bert_ablations: paper/perplexity/min .1f --> to 124.4<!-- bert_ablations: paper/perplexity/max .1f -->;
+# - 40 %: 48.7<!-- bert_ablations: rate_40/perplexity/min .1f --> to 49.2<!-- bert_ablations: rate_40/perplexity/max .1f -->;
+# - 15 %, without NSP: 64.3<!-- bert_ablations: no_nsp/perplexity/min .1f --> to 68.4<!-- bert_ablations: no_nsp/perplexity/max .1f -->;
+# - left to right, without NSP: 54.6<!-- bert_ablations: left_to_right/perplexity/min .1f --> to 55.0<!-- bert_ablations: left_to_right/perplexity/max .1f --> (two seeds).
+#
+# So early, the model that answers for every token is ahead of the BERT that answers for 15 %, and behind the one with
+# 40 %. NSP was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right).
+#
+# </details>
+#
+# ## Longer than a minute
 #
 # What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384,
 # which had been trained on far more text already, and put this chapter's head on it. It did the first exercise on an
@@ -1123,7 +1127,7 @@ print(
 
 # %% [markdown]
 # So the weights do nothing, and the fillers count as exercises. To find such a bug, change what must not matter, and
-# see whether the loss moves. That is our proof from above, and it takes two lines.
+# see whether the loss moves. That is our proof from above, in two lines.
 #
 # ### The class that is not there
 #
@@ -1140,7 +1144,7 @@ print(
 # 0.00 with it, about 6.91 without. The two pairs that it has wrong are of class 0, and class 0 is ignored; on the
 # other two it is certain and right.
 #
-# A mean over four with two terrible terms is what one expects, and what the second line shows.
+# One expects a mean over four, of which two are $-\ln 10^{-6} = 13.8$: the second line.
 #
 # </details>
 
@@ -1246,7 +1250,7 @@ assert parrot.accuracy == baselines["unigram"].accuracy
 # %% [markdown]
 # At the holes the parrot says what the unigram says, and is as good. Asked about all chosen tokens, it is right about
 # two and a half times as often, and has learned nothing. We noticed when we read our model's answers, which were the
-# same for every sentence. Look at answers, not only at scores; and compare a score with the most stupid model that
+# same for every sentence. Look at answers, not only scores; and compare a score with the most stupid model that
 # can get it.
 
 # %% [markdown]
@@ -1350,7 +1354,7 @@ fill_in_turn("He was born in [MASK] [MASK] in 1889.")
 #    loss of the pair is added, with no weight.
 # 3. 256 × 512 is 131,072. Nine steps in ten were short: if their batches had 256 inputs too, a million steps were at
 #    most 13 rounds of the text, not 40.
-# 4. Two minutes on a CPU teach a small BERT to use the order of the tokens around a hole, after a long plateau; of
+# 4. 1,600 steps on a CPU teach a small BERT to use the order of the tokens around a hole, after a long plateau; of
 #    the next sentence they teach it next to nothing. Longer training, begun from published weights, gives one that
 #    is worth asking.
 #

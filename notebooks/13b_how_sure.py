@@ -311,7 +311,7 @@ assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
 # The sentences on which both agree say nothing about which is better. Where they differ, one system wins. If the two
 # were equally good, each such sentence would be the toss of a fair coin. So: how often would coins fall at least as
 # unevenly as this, one way or the other? This share is called $p$, and the question is the **sign test**, for right and
-# wrong also called McNemar's. By hand, with four disagreements that one system wins all: four coins fall in 16 ways, and two of these, all heads and
+# wrong also called McNemar's. By hand, with three disagreements that one system wins all: three coins fall in 8 ways, and two of these, all heads and
 # all tails, are as uneven.
 
 
@@ -323,7 +323,7 @@ def sign_test(only_first, only_second):
     return min(1.0, 2 * as_uneven / 2**n)
 
 
-print(f"4 : 0 by hand: 2/16 = {sign_test(4, 0)}")
+print(f"3 : 0 by hand: 2/8 = {sign_test(3, 0)}")
 theirs = stats.binomtest(10, 15).pvalue
 print(f"10 : 5: {sign_test(10, 5):.3f}, by scipy {theirs:.3f}")
 

@@ -512,7 +512,7 @@ print(windows(1000, 384, 128))
 #
 # 355. Neighbouring windows share 384 minus the stride. An answer of 30 pieces that just misses the end of one window
 # begins 29 before it, so at least 29 pieces must be shared: 384 − 29 = 355. 356 loses one answer of 971, where the first window ends.
-# (The authors take 128, so that each piece is also read with much text on either side.)
+# (The authors take 128; each piece is then also read with much text on either side.)
 #
 # </details>
 
@@ -636,7 +636,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # From five seeds the F1 is
 # 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> (0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->):
 # a hundred questions are few for so open a task, and SQuAD has 87,599. Sort by *F1*, and read. Between 0 and 1, the place is mostly
-# right, with a word too many or too few. At 0 it can be one of three things, counted above the table: silence where there
+# right, with words missing or too many. At 0 it can be one of three things, counted above the table: silence where there
 # was an answer (most of them, in our run), an answer where there was none, or something else that the text
 # says. The last kind teaches most. Is it at least the right *sort* of thing, a person for "who", a time for "when"? If
 # not, the reader has not learned to use the question. (And the measure has its own errors: "thirty" for "thirty-two"
@@ -645,7 +645,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # ## On real data
 #
 # The same two heads on the same MiniLM, measured by `experiments/fine_tuning.py`: every parameter trained, one epoch of
-# a part of SQuAD, three or four of WNUT-17; at least three seeds.
+# a part of SQuAD, three or four of WNUT-17 (names in posts from the web); at least three seeds.
 #
 # | task | learns from | measure | majority | bag of words | frozen, last layer | fine-tuned, mean |
 # |---|---|---|---|---|---|---|
@@ -748,7 +748,7 @@ assert abs(at[0][2] - at[6][2]) < 0.04 and at[6][2] > 0.8 and 0.4 < at[12][2] < 
 # %% [markdown]
 # Try your own [messages](../book/live.md#names-in-a-message).
 #
-# And your own [questions](../book/live.md#a-question-about-a-text).
+# And [questions](../book/live.md#a-question-about-a-text).
 
 # %% [markdown]
 # ## What goes wrong
@@ -764,7 +764,7 @@ print(*wordpiece.tokenize("Lindqvist").tokens, "→", len(entities(copied)), "na
 print("by words →", len(entities(["B-person"])), "name")
 
 # %% [markdown]
-# The F1 of that is the F1 of another task. Take predictions from first pieces, and compare by words.
+# The F1 of that is the F1 of another task. Predict from first pieces, compare by words.
 #
 # ### Two argmaxes
 #
