@@ -105,8 +105,8 @@ wishes = torch.tensor(
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}},$$
 #
-# positive numbers that sum to 1, larger where the score is larger. For Ada, $e^0 = 1$, $e^1 = 2.72$, $e^0 = 1$ and
-# $e^3 = 20.09$ sum to 24.80, so her shares are 0.04, 0.11, 0.04 and 0.81.
+# positive numbers that sum to 1, larger where the score is larger. For Ada, $e^0 = 1$, $e^1 = 2.718$, $e^0 = 1$ and
+# $e^3 = 20.086$ sum to 24.80, so her shares are 0.04, 0.11, 0.04 and 0.81.
 
 # %% [markdown]
 # **Predict.** Chloe's scores are 0, 0, 0 and 4: she wants nothing but what Dev teaches. How much of her hour does Dev

@@ -1,5 +1,5 @@
 """The directive {chapter-cards}: a card for each chapter of one part, with its number, a picture and
-what its reader will be able to do; {start}: the two ways in.
+what its reader will be able to do; {start}: the ways in.
 """
 
 import html
@@ -42,14 +42,14 @@ class ChapterCards(SphinxDirective):
 
 
 class Start(SphinxDirective):
-    """`{start} notebooks/02_self_attention`: buttons to read this chapter, and to open it on
-    Colab.
+    """`{start} notebooks/02_self_attention`: buttons to read this chapter, to open it on Colab, and
+    to try the models.
     """
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Two links that look like buttons."""
+        """Three links that look like buttons."""
         page, options = self.arguments[0], self.config.html_theme_options
         repository = options["repository_url"].removeprefix("https://")
         colab = (
@@ -61,7 +61,8 @@ class Start(SphinxDirective):
         up = "../" * self.env.docname.count("/")
         text = (
             f'<p class="start"><a class="start-first" href="{up}{page}.html">Start with chapter '
-            f'{number}</a> <a href="{colab}">Open it in Colab</a></p>'
+            f'{number}</a> <a href="{colab}">Open it in Colab</a> '
+            f'<a href="{up}book/live.html">Type your own sentence</a></p>'
         )
         return [nodes.raw("", text, format="html")]
 
@@ -110,7 +111,9 @@ def setup(app: Sphinx) -> dict:
     """Add the directives and the node. A page of cards shows which chapters' questions its reader
     has answered.
     """
-    page_scripts.where(app, lambda page, body: CARDS in body, "shared.js", "answered.js")
+    page_scripts.where(
+        app, lambda page, body: CARDS in body, "shared.js", "answered.js", "welcome.js"
+    )
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("start", Start)
     app.add_node(card_of, html=(visit_cards, None))

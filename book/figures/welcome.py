@@ -1,18 +1,36 @@
-"""Draws the welcome page's picture from the real weights of one head: python
-book/figures/welcome.py
+"""Draws the welcome page's picture from the real weights of one head, and writes down those of all
+heads, which its reader can ask for (book/_static/welcome.js): python book/figures/welcome.py
 """
 
+import json
 from pathlib import Path
 
 SENTENCE, ASKS = "the keys to the cabinet are on the table", "are"
 LAYER, HEAD = 3, 1  # counted from 0, as everywhere in the book
+# What can be chosen: a sentence, the word that asks first, and the layer and head that answer.
+CHOICE = [
+    (SENTENCE, ASKS, LAYER, HEAD),
+    ("the boy who feeds the cats is ill", "is", 5, 2),
+    ("the bank of the river was full of mud", "bank", 0, 4),
+]
 FILE = Path(__file__).with_suffix(".svg")
+ALL_HEADS = Path(__file__).parents[1] / "_static" / "welcome.json"
 FONT, SPACE, LINE = 23, 14, 205  # size of a letter, gap between words, height of the line of text
 CAPTION = (
-    f"<figcaption>How much of each word goes into the model's picture of “{ASKS}”: MiniLM, layer "
-    f"{LAYER}, head {HEAD}, both counted from 0.</figcaption>"
+    f"<figcaption>How much of each word flows into “{ASKS}”, measured in one head of a small "
+    f"trained model: MiniLM, layer {LAYER}, head {HEAD} (counted from 0).</figcaption>"
+)
+# what book/_static/welcome.js answers to; without scripts the style sheet hides it
+CONTROLS = (
+    '<div class="welcome-controls">\n<label>Sentence <select>'
+    + "".join(f"<option>{sentence}</option>" for sentence, *_ in CHOICE)
+    + '</select></label>\n<label>One of 72 heads <input type="range" min="0" max="71" '
+    f'value="{12 * LAYER + HEAD}"> <span class="welcome-head">layer {LAYER}, head {HEAD}</span>'
+    '</label>\n<output class="welcome-said">Press another word: where does it look?'
+    "</output>\n</div>"
 )
 LETTER = 12.2  # average width of a letter at this size
+LEAST = 0.005  # a smaller weight is written as 0 and has no arc
 
 
 def weights() -> list[tuple[str, float]]:
@@ -25,9 +43,25 @@ def weights() -> list[tuple[str, float]]:
     return list(zip(mini.tokens, row.tolist(), strict=True))[1:-1]
 
 
+def all_heads() -> list[dict]:
+    """For each sentence of the choice its words, what is shown of it first, and the shares in per
+    cent, by layer, head, word that asks and word, without [CLS] and [SEP].
+    """
+    from lectures_lib.models.minilm import read
+
+    found = []
+    for sentence, asks, layer, head in CHOICE:
+        mini = read(sentence)
+        words = mini.tokens[1:-1]
+        shares = (100 * mini.weights[:, :, 1:-1, 1:-1]).round().int().tolist()
+        begin = {"words": words, "asks": words.index(asks), "layer": layer, "head": head}
+        found.append({**begin, "shares": shares})
+    return found
+
+
 def picture(words: list[tuple[str, float]]) -> str:
-    """The words on a line, an arc from the asking word to each other, as thick as its weight is
-    large.
+    """The words on a line, an arc from the asking word to each other that has a weight, as thick as
+    the weight is large.
     """
     centres, x = [], 8.0
     for word, _ in words:
@@ -38,7 +72,7 @@ def picture(words: list[tuple[str, float]]) -> str:
     arcs = [
         arc(asks, centre, weight)
         for centre, (word, weight) in zip(centres, words, strict=True)
-        if word != ASKS
+        if word != ASKS and weight >= LEAST
     ]
     texts = [
         label(centre, word, weight) for centre, (word, weight) in zip(centres, words, strict=True)
@@ -46,11 +80,15 @@ def picture(words: list[tuple[str, float]]) -> str:
     head = f'<svg viewBox="0 0 {x:.0f} {LINE + 46}" role="img" aria-labelledby="welcome-title">'
     strongest = max(words, key=lambda pair: pair[1])
     title = (
-        f'<title id="welcome-title">An arc from "{ASKS}" to every word; the thickest, '
+        f'<title id="welcome-title">Arcs from "{ASKS}" to other words; the thickest, '
         f'{strongest[1]:.2f}, to "{strongest[0]}".</title>'
     )
     return "\n".join(
-        ['<figure class="picture">', head, title, *arcs, *texts, "</svg>", CAPTION, "</figure>\n"]
+        [
+            '<figure class="picture welcome">',
+            *(head, title, *arcs, *texts, "</svg>"),
+            *(CONTROLS, CAPTION, "</figure>\n"),
+        ]
     )
 
 
@@ -71,7 +109,7 @@ def arc(start: float, end: float, weight: float) -> str:
 def label(centre: float, word: str, weight: float) -> str:
     """A word, and below it its weight."""
     kind = ' class="asks"' if word == ASKS else ""
-    share = f"{weight:.2f}" if weight >= 0.005 else "0"
+    share = f"{weight:.2f}" if weight >= LEAST else "0"
     return (
         f'<text{kind} x="{centre:.0f}" y="{LINE}" font-size="{FONT}" '
         f'text-anchor="middle">{word}</text><text class="muted" x="{centre:.0f}" y="{LINE + 28}" '
@@ -81,3 +119,4 @@ def label(centre: float, word: str, weight: float) -> str:
 
 if __name__ == "__main__":
     FILE.write_text(picture(weights()), encoding="utf-8")
+    ALL_HEADS.write_text(json.dumps(all_heads(), separators=(",", ":")), encoding="utf-8")

@@ -1,5 +1,6 @@
 // Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept.
 import { draw, make, slider } from "./figure.js";
+import { lengthPenalty } from "./beam.js";
 import { TwoWays } from "./two_ways.js";
 
 const COLUMN = 104, ROW = 40, BOX = { width: 88, height: 28 }, ROOT = 20, LETTERS = 11;
@@ -53,6 +54,7 @@ export class Beams extends TwoWays {
     const steps = await this.run(this.machine, "beam", request, () => {});
     if (!steps) return;
     this.steps = steps;
+    this.asked = request;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds
     this.at.input.value = steps.length;
@@ -118,11 +120,14 @@ export class Beams extends TwoWays {
     this.tree.scrollLeft = this.tree.scrollWidth;
     const { live, finished, done } = steps.at(-1);
     this.about.textContent = done && last === this.steps.length
-      ? `Done after ${last} steps: no hypothesis that lives can still beat the finished ones.`
+      ? `Done after ${last} steps: no sentence that goes on can still win. The sum is that of the log probabilities, as in the boxes; the penalty grows with the number of tokens.`
       : `After step ${last}: ${live.length} alive, ${finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
     this.finished.replaceChildren(
       make("caption", {}, finished.length ? "Finished, best first" : "Nothing has finished yet"),
-      ...(finished.length ? [make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "sentence"), make("th", { scope: "col" }, "tokens"), make("th", { scope: "col" }, "score")))] : []),
-      make("tbody", {}, ...finished.map(({ text, tokens, score: total }) => make("tr", {}, make("td", {}, text), make("td", {}, String(tokens.length)), make("td", {}, score(total))))));
+      ...(finished.length ? [make("thead", {}, make("tr", {}, ...["sentence", "tokens", "sum", "÷ penalty", "= score"].map((head) => make("th", { scope: "col" }, head))))] : []),
+      make("tbody", {}, ...finished.map(({ text, tokens, score: total }) => {
+        const penalty = lengthPenalty(tokens.length, this.asked.alpha);
+        return make("tr", {}, ...[text, String(tokens.length), score(total * penalty), score(penalty), score(total)].map((said) => make("td", {}, said)));
+      })));
   }
 }

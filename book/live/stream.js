@@ -48,6 +48,17 @@ export function alike(xs) {
   return pairs.reduce((a, b) => a + b, 0) / pairs.length;
 }
 
+// The legend: a line's class, what it is, and its head.
+const KINDS = [
+  ["lv-vector", "the vector now", "lv-tip-vector"],
+  ["lv-began", "where it began"],
+  ["lv-added lv-attention lv-last", "what attention adds", "lv-tip-attention"],
+  ["lv-added lv-forward lv-last", "what the feed-forward layer adds", "lv-tip-forward"],
+  ["lv-normed lv-last", "LayerNorm, back to the circle"],
+];
+const sample = (kind, tip) => draw("svg", { class: "lv-sample", width: 44, height: 14, viewBox: "0 0 44 14", "aria-hidden": "true" },
+  draw("line", { x1: 2, y1: 7, x2: 42, y2: 7, class: kind, "marker-end": tip ? `url(#${tip})` : null }));
+
 export class Stream extends Figure {
   constructor(host, options) {
     super(host, options);
@@ -58,7 +69,7 @@ export class Stream extends Figure {
     this.place = choice("LayerNorm", NORMS);
     this.residual = make("input", { type: "checkbox", autocomplete: "off" });
     this.residual.checked = true;
-    this.scale = slider("Additions times", { min: 0, max: 2, step: 0.1, value: 1 }, (x) => x.toFixed(1));
+    this.scale = slider("Additions, times", { min: 0, max: 2, step: 0.1, value: 1 }, (x) => x.toFixed(1));
     this.walk = new Walk((step) => this.paint(step));
     this.svg = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, class: "lv-plane", role: "img" });
     this.told = make("table", { class: "lv-counts" });
@@ -66,7 +77,7 @@ export class Stream extends Figure {
     this.show(make("div", { class: "lv-row" }, this.word.whole, this.draw.whole, this.place.whole, make("label", { class: "lv-check" }, this.residual, " residual (the plus sign)")),
       make("div", { class: "lv-row" }, this.scale.whole), this.walk.whole,
       make("div", { class: "lv-beside" }, this.svg, make("div", {}, this.about, this.told,
-        make("p", { class: "lv-keys" }, "Arrows, whole: what attention says; dashed: what the feed-forward layer says; dotted: LayerNorm. From the middle: the vector, and dashed where it began. The circle: the length that LayerNorm gives."))));
+        make("ul", { class: "lv-legend" }, ...KINDS.map(([kind, said, tip]) => make("li", {}, sample(kind, tip), said))))));
     for (const part of [this.word.select, this.draw.select, this.place.select, this.residual]) part.addEventListener("change", () => this.compute());
     this.scale.input.addEventListener("input", () => this.compute());
     this.compute();
@@ -82,7 +93,7 @@ export class Stream extends Figure {
   paint(step) {
     if (step > 0) this.used();
     const at = Number(this.word.select.value), shown = this.states.slice(0, step + 1);
-    const most = Math.max(2, ...this.states.flatMap(({ xs, sums }) => [...xs, ...(sums ? [sums[at]] : [])].map(length))) * 1.25;
+    const most = Math.max(2, ...this.states.flatMap(({ xs, sums }) => [...xs, ...(sums ? [sums[at]] : [])].map(length))) * 1.12;
     const [x, y] = [(v) => SIDE / 2 + (v[0] / most) * (SIDE / 2), (v) => SIDE / 2 - (v[1] / most) * (SIDE / 2)];
     const line = (from, to, kind, marker) => draw("line", { x1: x(from), y1: y(from), x2: x(to), y2: y(to), class: kind, "marker-end": marker ? `url(#${marker})` : null });
     const ring = draw("circle", { cx: SIDE / 2, cy: SIDE / 2, r: (Math.sqrt(DIMENSIONS) / most) * (SIDE / 2), class: "lv-ring" });
@@ -104,13 +115,13 @@ export class Stream extends Figure {
 
   tell(step, at, now) {
     const { names } = this.options, { sublayers } = this, start = this.states[0].xs, { added } = this.states[step];
-    this.about.textContent = step ? `Behind ${sublayers[step - 1].name}. It ${this.residual.checked ? "added" : "put in its place"} an arrow of length ${length(added[at]).toFixed(2)}.` : "Before the first sublayer.";
+    this.about.textContent = step ? `After ${sublayers[step - 1].name}. It ${this.residual.checked ? "added" : "put in its place"} an arrow of length ${length(added[at]).toFixed(2)}.` : "Before the first sublayer.";
     const row = (name, value) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value));
     const safe = (value) => (Number.isFinite(value) ? signed(value) : "–");
     this.told.replaceChildren(make("caption", {}, `The vector of “${names[at]}”`), make("tbody", {},
       row("length", length(now[at]).toFixed(2)),
       row("cosine with where it began", safe(cosine(now[at], start[at]))),
-      row("mean cosine of every two words", safe(alike(now)))));
+      row("mean cosine of two words", safe(alike(now)))));
     this.svg.setAttribute("aria-label", `${this.about.textContent} Length ${length(now[at]).toFixed(2)}, cosine with the beginning ${safe(cosine(now[at], start[at]))}.`);
   }
 }

@@ -61,25 +61,27 @@ export function query(place, trace, at) {
   const [Q, K, V] = ["W_Q", "W_K", "W_V"].map((matrix) => trace.head(stack, block, name, matrix, which));
   const shares = trace.weights(stack, block, name, which)[i], output = trace.output(stack, block, name, which, i);
   const dots = Array.from(shares, (_, j) => dot(Q[i], K[j])), scores = dots.map((x) => x / Math.sqrt(d));
-  const largest = Math.max(...scores), total = scores.reduce((sum, z) => sum + Math.exp(z - largest), 0), hidden = keys.length - shares.length;
+  const largest = Math.max(...scores), hidden = keys.length - shares.length;
   const buttons = dots.map((_, j) => {
     const button = make("button", { type: "button", "data-place": [...place, j].join("-") }, keys[j].token);
     button.addEventListener("click", () => at.go([...place, j], button));
     return button;
   });
-  const heads = ["key", "q · k", "z", "weight", "v", "weight × v"];
+  const powers = scores.map((z) => Math.exp(z - largest)), heads = ["key", "q · k", "z", `e^(z ${minus(largest)})`, "weight", "v", "weight × v"];
+  const total = powers.reduce((sum, power) => sum + power, 0);
   const cell = (content, kind) => make("td", kind ? { class: `lv-is-${kind}` } : {}, content);
   const table = (c) => make("table", { class: "lv-arithmetic lv-keys-table" }, make("caption", {}, `A row for each key; v: number ${c} of its value`),
     make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, ...dots.map((x, j) => make("tr", {}, make("th", { scope: "row" }, buttons[j]), cell(num(x)), cell(num(scores[j])),
+    make("tbody", {}, ...dots.map((x, j) => make("tr", {}, make("th", { scope: "row" }, buttons[j]), cell(num(x)), cell(num(scores[j])), cell(num(powers[j])),
       make("td", { class: "lv-share", style: `--share: ${shares[j].toFixed(4)}` }, percent(shares[j])), cell(num(V[j][c]), "value"), cell(small(shares[j] * V[j][c]))))),
-    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(percent(shares.reduce((a, b) => a + b, 0))), cell(""), cell(make("b", { class: "lv-total" }, num(output[c]))))));
+    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(num(total)), cell(percent(shares.reduce((a, b) => a + b, 0))), cell(""), cell(make("b", { class: "lv-total" }, num(output[c]))))));
   const list = tokens(trace.tokens(stack), i, (next) => at.go(place.with(-1, next)), "Queries");
   return [list,
-    about(`The query of “${trace.tokens(stack)[i].token}” and each key: ${d} products, summed; divided by √${d} = ${num(Math.sqrt(d))} it is z. Softmax: e^(z ${minus(largest)}), divided by the sum of all such, ${num(total)}.` +
+    about(`The query of “${trace.tokens(stack)[i].token}” and each key: ${d} products, summed; divided by √${d} = ${num(Math.sqrt(d))} it is z. Softmax: e^(z ${minus(largest)}) of each, divided by their sum.` +
+      (stack === "decoder" ? ` This place has read up to “${trace.tokens(stack)[i].token}” and is to say what comes next.` : "") +
       (hidden > 0 ? ` The ${hidden} later words are masked.` : "") + " Choose a key, to see its products."),
     strips([["query q", Q[i], "query"]]),
-    ...chosen(d, at, (c) => [make("div", { class: "lv-scroll" }, table(c)), strips([["what the head gives: the values, weighted", output, "value"]], { mark: c })])];
+    ...chosen(d, at, (c) => [make("div", { class: "lv-scroll" }, table(c)), strips([["what the head gives: the values, weighted", output, "value"]], { mark: c })], "Number of the value")];
 }
 
 export function key(place, trace, at) {

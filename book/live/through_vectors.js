@@ -21,8 +21,8 @@ export function tokens(list, chosen, go, label) {
 const tabs = (place, trace, { go }) => tokens(trace.tokens(stackOf(place)), place.at(-1), (i) => go(place.with(-1, i)), "Tokens");
 
 // A slider over the numbers of a vector, and what `show(c)` makes of the chosen one.
-export function chosen(n, at, show) {
-  const { whole, input, tell } = slider("Number", { min: 0, max: n - 1, step: 1, value: Math.min(at.c, n - 1) }, (c) => `${c} (of 0 … ${n - 1})`);
+export function chosen(n, at, show, name = "Number") {
+  const { whole, input, tell } = slider(name, { min: 0, max: n - 1, step: 1, value: Math.min(at.c, n - 1) }, (c) => `${c} (of 0 … ${n - 1})`);
   const place = make("div", {}), fill = () => place.replaceChildren(...show(Number(input.value)));
   input.addEventListener("input", () => { at.choose(Number(input.value)); tell(); fill(); });
   fill();

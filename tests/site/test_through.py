@@ -143,8 +143,12 @@ def test_a_query_is_computed_as_in_the_library(live, german):
     weights = german.seen[f"{name}.weights"][0, 2, 1]
     box.get_by_role("slider", name="Number").fill("9")
     *rows, sums = table(box)
-    for j, (_, dot, score, weight, value, part) in enumerate(rows):
+    powers = [number(row[3]) for row in rows]
+    assert number(sums[3]) == pytest.approx(sum(powers), abs=len(rows) * ROUNDED)
+    for j, (_, dot, score, power, weight, value, part) in enumerate(rows):
         product = float(Q[1] @ K[j])
+        share = number(power) / number(sums[3])
+        assert share == pytest.approx(float(weights[j]), abs=2 * ROUNDED)
         assert number(dot) == pytest.approx(product, abs=ROUNDED)
         assert number(score) == pytest.approx(product / math.sqrt(32), abs=ROUNDED)
         assert number(weight) == pytest.approx(100 * float(weights[j]), abs=0.06)
@@ -192,8 +196,9 @@ def test_the_decoder_sees_no_later_word(live, german):
     box = opened(page, place="decoder-0-self_attention-0-2")
     *rows, _ = table(box)
     weights = german.seen["decoder.blocks.0.self_attention.weights"][0, 0, 2]
-    assert [number(row[3]) for row in rows] == pytest.approx((100 * weights[:3]).tolist(), abs=0.06)
+    assert [number(row[4]) for row in rows] == pytest.approx((100 * weights[:3]).tolist(), abs=0.06)
     assert "5 later words are masked" in box.inner_text()
+    assert "is to say what comes next" in box.inner_text()
     at(page, "decoder-0-self_attention-0-2-2")
     onward = box.get_by_role("button", name="The next neighbour")
     assert onward.get_attribute("aria-disabled") == "true"

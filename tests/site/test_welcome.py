@@ -2,10 +2,12 @@
 paper.
 """
 
+import json
+
 import pytest
 from bs4 import BeautifulSoup
 from PIL import Image
-from sitemap import pages
+from sitemap import ROOT, pages
 
 CHAPTERS = [page for page in pages() if page.startswith("notebooks/")]
 
@@ -15,12 +17,13 @@ def front(html):
     return BeautifulSoup((html / pages()[0]).read_text(encoding="utf-8"), "html.parser").main
 
 
-def test_two_ways_in(front):
-    start, colab = front.select(".start a")
+def test_three_ways_in(front):
+    start, colab, own = front.select(".start a")
     assert start.get_text() == "Start with chapter 2"
     assert start["href"] == "../notebooks/02_self_attention.html"
     assert colab["href"].startswith("https://colab.research.google.com/github/")
     assert colab["href"].endswith("/blob/main/notebooks/02_self_attention.ipynb")
+    assert own["href"] == "../book/live.html"
 
 
 def test_a_card_for_each_chapter_in_order(front, html):
@@ -44,11 +47,76 @@ def test_four_ways_through(front):
     assert len(front.select(".routes > ul > li")) == 4
 
 
+@pytest.fixture
+def picture(tab, address):
+    """The welcome page's picture, of a window on a desk."""
+    page = tab(1280, 900)
+    page.goto(address + pages()[0])
+    yield page.locator(".welcome")
+    assert not page.wrong
+
+
+SHARES = json.loads((ROOT / "book" / "_static" / "welcome.json").read_text())
+
+
+def shown(picture) -> list[int]:
+    """Per cent below the words."""
+    return [
+        round(100 * float(number)) for number in picture.locator("svg .muted").all_text_contents()
+    ]
+
+
+@pytest.mark.browser
+def test_a_pressed_word_asks(picture):
+    asked = [url for url in picture.page.asked if "welcome.json" in url]
+    assert not asked  # nothing before a press
+    word = picture.get_by_role("button", name="table")
+    word.click()
+    picture.locator("text.asks", has_text="table").wait_for()
+    assert shown(picture) == SHARES[0]["shares"][3][1][8]
+    assert word.get_attribute("aria-pressed") == "true"
+    picture.page.keyboard.press("Shift+Tab")  # to the word before
+    picture.page.keyboard.press("Shift+Tab")
+    picture.page.keyboard.press("Enter")
+    picture.locator("text.asks", has_text="on").wait_for()
+    assert shown(picture) == SHARES[0]["shares"][3][1][6]
+    assert "“on”" in picture.locator("figcaption").inner_text()
+
+
+@pytest.mark.browser
+def test_another_head_and_another_sentence(picture):
+    slider = picture.get_by_role("slider")
+    slider.press("End")
+    picture.get_by_text("layer 5, head 11", exact=True).wait_for()
+    assert shown(picture) == SHARES[0]["shares"][5][11][5]
+    arcs = picture.locator("svg .arc").count()
+    assert arcs == sum(share > 0 for i, share in enumerate(shown(picture)) if i != 5)
+    picture.get_by_label("Sentence").select_option(index=1)
+    picture.locator("text.asks", has_text="is").wait_for()
+    begin = SHARES[1]
+    assert shown(picture) == begin["shares"][begin["layer"]][begin["head"]][begin["asks"]]
+    assert "“boy”: 0.61" in picture.locator("output").inner_text()
+
+
+@pytest.mark.browser
+def test_numbers_that_cannot_be_fetched_are_said(picture):
+    picture.page.route("**/welcome.json", lambda route: route.abort())
+    before = shown(picture)
+    picture.get_by_role("button", name="table").click()
+    picture.get_by_text("could not be fetched").wait_for()
+    assert shown(picture) == before
+    picture.page.unroute("**/welcome.json")
+    picture.get_by_role("button", name="table").click()
+    picture.locator("text.asks", has_text="table").wait_for()
+
+
 @pytest.mark.browser
 def test_without_scripts_a_page_has_its_colours(tab, address):
     page = tab(java_script_enabled=False)
     page.goto(address + pages()[0])
     assert page.locator("html").get_attribute("data-theme") == "light"
+    assert page.locator(".welcome svg").is_visible()
+    assert page.locator(".welcome-controls").is_hidden()
 
 
 @pytest.mark.browser
