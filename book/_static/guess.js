@@ -22,14 +22,34 @@
     return found;
   }
 
+  // What the question offers ("…: about half, nearly all, or none?"), if it offers it once and in few words without formulas.
+  function choices(asked) {
+    const copy = asked.cloneNode(true);
+    for (const formula of copy.querySelectorAll(".katex")) formula.replaceWith("\0");
+    const offers = (copy.textContent.replace(/\s+/g, " ").match(/[^?]*\?/g) ?? [])
+      .map((sentence) => sentence.match(/:\s*([^:]+?)\?$/)?.[1])
+      .filter((offer) => offer && /\bor\b/.test(offer))
+      .map((offer) => offer.split(/,\s*or\s+|,\s+|\s+or\s+/).map((one) => one.trim()));
+    if (offers.length !== 1) return [];
+    const [offer] = offers, odd = /\0|\. |^(which|who|and|say|is|does|will)\b|^\d+ and \d+ as /;
+    return offer.length > 1 && offer.length < 6 && offer.every((one) => one && one.length <= 48 && !odd.test(one)) ? offer : [];
+  }
+
   class Guess {
     constructor(answer, asked) {
       this.answer = answer;
       this.outputs = outputs(answer);
       this.key = `course-guess:${location.pathname.split("/").pop()}:${asked.textContent.slice(9, 60)}`;
-      this.field = courseElement("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess", placeholder: "Your guess" });
+      this.field = courseElement("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess" });
+      const offers = choices(asked).map((offer) => {
+        const button = courseElement("button", { type: "button", class: "guess-offer" }, offer);
+        button.addEventListener("click", () => { this.field.value = offer; this.form.requestSubmit(); });
+        return button;
+      });
+      this.field.placeholder = offers.length ? "or in your own words" : "Your guess";
       const show = courseElement("button", {}, this.outputs.length ? "Show what comes out" : "Show the answer");
       this.form = courseElement("form", { class: "guess" }, this.field, show);
+      if (offers.length) this.form.prepend(courseElement("span", { class: "guess-offers" }, ...offers));
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.made(this.field.value.trim());

@@ -85,6 +85,35 @@ def test_the_paragraph_that_says_what_came_out_waits_too(opened):
     assert page.evaluate(hidden) == 0
 
 
+def test_what_a_question_offers_can_be_pressed(opened):
+    page = opened()
+    form, output, _ = first(page)
+    kept = output.element_handle()
+    offers = form.locator(".guess-offer")
+    assert offers.all_inner_texts() == ["about half of it", "about 0.95 of it", "all"]
+    offers.nth(1).click()
+    assert seen(kept) and form.inner_text() == "Your guess: about 0.95 of it"
+
+
+# How many questions of a chapter offer what can be pressed, and one of them.
+OFFERS = {
+    "02_self_attention": (5, ["none", "that of word 3", "all"]),
+    "08_training": (2, ["about 10 %", "about 25 %", "more than 40 %"]),
+    "13b_how_sure": (5, ["640", "about 1,600", "about 5,000"]),
+}
+
+
+@pytest.mark.parametrize("chapter", OFFERS)
+def test_only_what_is_offered_becomes_a_button(opened, chapter):
+    page = opened(f"notebooks/{chapter}.html")
+    forms = page.locator("form.guess:has(.guess-offer)").all()
+    offers = [form.locator(".guess-offer").all_inner_texts() for form in forms]
+    least, one = OFFERS[chapter]
+    assert len(offers) >= least and one in offers
+    assert all(2 <= len(offer) <= 5 for offer in offers)
+    assert not [word for offer in offers for word in offer if len(word) > 48 or "?" in word]
+
+
 @pytest.mark.parametrize("way", ["cover", "answer", "button"])
 def test_nobody_must_guess(opened, way):
     page = opened()
@@ -93,7 +122,7 @@ def test_nobody_must_guess(opened, way):
     {
         "cover": output.locator(".guess-cover"),
         "answer": answer.locator("summary"),
-        "button": form.locator("button"),
+        "button": form.get_by_role("button", name="Show"),
     }[way].click()
     page.wait_for_function("(node) => !node.querySelector('.guess-cover')", arg=kept)
     assert seen(kept) and form.is_hidden()
