@@ -23,8 +23,8 @@ export class Through extends TwoWays {
     this.c = 0; // the number of a vector that is looked at, from place to place
     this.place = [];
     this.wanted = fromAddress(location.hash);
-    this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found, this.inside,
-      make("p", { class: "lv-head lv-how" }, "Click, tap or press Enter to go in; Escape goes out; ← and → lead to the neighbour: block, head or token."));
+    this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found,
+      make("p", { class: "lv-head lv-how" }, "Click a part, tap it or press Enter to go in; Escape goes out; ← and → lead to the neighbour: block, head or token."), this.inside);
     this.text.addEventListener("input", () => this.forget());
     this.inside.addEventListener("keydown", (event) => this.press(event));
     window.addEventListener("popstate", () => {
