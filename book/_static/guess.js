@@ -31,6 +31,7 @@
       .filter((offer) => offer && /\bor\b/.test(offer))
       .map((offer) => offer.split(/,\s*or\s+|,\s+|\s+or\s+/).map((one) => one.trim()));
     if (offers.length !== 1) return [];
+    // an enumeration inside an offer, or a sentence after it, is cut at the wrong places
     const [offer] = offers, odd = /\0|\. |^(which|who|and|say|is|does|will)\b|^\d+ and \d+ as /;
     return offer.length > 1 && offer.length < 6 && offer.every((one) => one && one.length <= 48 && !odd.test(one)) ? offer : [];
   }

@@ -4,11 +4,12 @@
   "use strict";
   const figure = document.querySelector(".picture.welcome");
   if (!figure) return;
-  const FONT = 23, SPACE = 14, LINE = 205, LETTER = 12.2; // as in welcome.py
+  const FONT = 23, LINE = 205; // as in welcome.py
   const HEADS = 12; // a layer
   const file = new URL("welcome.json", document.currentScript.src);
   const [list, slider, where, said] = ["select", "input", ".welcome-head", ".welcome-said"].map((what) => figure.querySelector(what));
   let sentences = null, now = null;
+  for (const control of [list, slider]) control.shown = control.value;
 
   offer(figure.querySelectorAll("svg text:not(.muted)"));
 
@@ -34,7 +35,7 @@
   }));
   list.addEventListener("change", () => change(() => { now = { ...sentences[list.selectedIndex] }; }));
 
-  // The numbers, fetched once; null if they cannot be had.
+  // Whether the numbers are here, fetched once; if they cannot be had, the controls tell again what the picture shows.
   function ready() {
     ready.promise ??= fetch(file).then((answer) => {
       if (!answer.ok) throw new Error(answer.status);
@@ -45,6 +46,7 @@
       return true;
     }).catch(() => {
       ready.promise = undefined;
+      for (const control of [list, slider]) control.value = control.shown;
       said.textContent = "The other numbers could not be fetched. Try again.";
       return false;
     });
@@ -59,13 +61,7 @@
   }
 
   function draw() {
-    const { words, asks, layer, head, shares } = now, row = shares[layer][head][asks];
-    let x = 8;
-    const centres = words.map((word) => {
-      const width = Math.max(word.length * LETTER, 40), centre = x + width / 2;
-      x += width + SPACE;
-      return centre;
-    });
+    const { words, centres, width, asks, layer, head, shares } = now, row = shares[layer][head][asks];
     const made = (tag, attributes, text = "") => {
       const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -73,10 +69,10 @@
       return element;
     };
     const svg = figure.querySelector("svg"), top = LINE - 26;
-    const best = row.reduce((most, share, i) => (i !== asks && share > row[most] || most === asks ? i : most), asks);
+    const best = [...words.keys()].filter((i) => i !== asks).reduce((most, i) => (row[i] > row[most] ? i : most));
     const arcs = words.map((_, i) => {
       if (i === asks || !row[i]) return "";
-      const height = 28 + Math.abs(centres[i] - centres[asks]) * 0.62;
+      const height = Math.round(28 + Math.abs(centres[i] - centres[asks]) * 0.62);
       return made("path", {
         class: "arc", "stroke-width": 1 + 0.15 * row[i], opacity: 0.45 + 0.005 * row[i],
         d: `M${centres[asks]} ${top}C${centres[asks]} ${top - height} ${centres[i]} ${top - height} ${centres[i]} ${top}`,
@@ -86,7 +82,7 @@
     const numbers = words.map((_, i) => made("text", { class: "muted", x: centres[i], y: LINE + 28, "font-size": 18, "text-anchor": "middle" }, row[i] ? (row[i] / 100).toFixed(2) : "0"));
     const rest = 100 - row.reduce((sum, share) => sum + share, 0);
     const title = made("title", { id: "welcome-title" }, `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`);
-    svg.setAttribute("viewBox", `0 0 ${Math.round(x)} ${LINE + 46}`);
+    svg.setAttribute("viewBox", `0 0 ${width} ${LINE + 46}`);
     svg.replaceChildren(title, ...arcs.filter(Boolean), ...letters, ...numbers);
     offer(letters);
     slider.value = layer * HEADS + head;

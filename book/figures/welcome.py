@@ -22,10 +22,11 @@ CAPTION = (
 )
 # what book/_static/welcome.js answers to; without scripts the style sheet hides it
 CONTROLS = (
-    '<div class="welcome-controls">\n<label>Sentence <select>'
+    '<div class="welcome-controls">\n<label>Sentence <select autocomplete="off">'
     + "".join(f"<option>{sentence}</option>" for sentence, *_ in CHOICE)
     + '</select></label>\n<label>One of 72 heads <input type="range" min="0" max="71" '
-    f'value="{12 * LAYER + HEAD}"> <span class="welcome-head">layer {LAYER}, head {HEAD}</span>'
+    f'autocomplete="off" value="{12 * LAYER + HEAD}"> '
+    f'<span class="welcome-head">layer {LAYER}, head {HEAD}</span>'
     '</label>\n<output class="welcome-said">Press another word: where does it look?'
     "</output>\n</div>"
 )
@@ -44,8 +45,8 @@ def weights() -> list[tuple[str, float]]:
 
 
 def all_heads() -> list[dict]:
-    """For each sentence of the choice its words, what is shown of it first, and the shares in per
-    cent, by layer, head, word that asks and word, without [CLS] and [SEP].
+    """For each sentence of the choice its words and where they stand, what is shown of it first,
+    and the shares in per cent, by layer, head, word that asks and word, without [CLS] and [SEP].
     """
     from lectures_lib.models.minilm import read
 
@@ -54,20 +55,27 @@ def all_heads() -> list[dict]:
         mini = read(sentence)
         words = mini.tokens[1:-1]
         shares = (100 * mini.weights[:, :, 1:-1, 1:-1]).round().int().tolist()
+        centres, width = places(words)
         begin = {"words": words, "asks": words.index(asks), "layer": layer, "head": head}
-        found.append({**begin, "shares": shares})
+        found.append({**begin, "centres": centres, "width": width, "shares": shares})
     return found
+
+
+def places(words: list[str]) -> tuple[list[int], int]:
+    """The middle of each word on the line, and the line's width."""
+    centres, x = [], 8.0
+    for word in words:
+        width = max(len(word) * LETTER, 40)  # room for the number below
+        centres.append(round(x + width / 2))
+        x += width + SPACE
+    return centres, round(x)
 
 
 def picture(words: list[tuple[str, float]]) -> str:
     """The words on a line, an arc from the asking word to each other that has a weight, as thick as
     the weight is large.
     """
-    centres, x = [], 8.0
-    for word, _ in words:
-        width = max(len(word) * LETTER, 40)  # room for the number below
-        centres.append(x + width / 2)
-        x += width + SPACE
+    centres, width = places([word for word, _ in words])
     asks = centres[[word for word, _ in words].index(ASKS)]
     arcs = [
         arc(asks, centre, weight)
@@ -77,7 +85,7 @@ def picture(words: list[tuple[str, float]]) -> str:
     texts = [
         label(centre, word, weight) for centre, (word, weight) in zip(centres, words, strict=True)
     ]
-    head = f'<svg viewBox="0 0 {x:.0f} {LINE + 46}" role="img" aria-labelledby="welcome-title">'
+    head = f'<svg viewBox="0 0 {width} {LINE + 46}" role="img" aria-labelledby="welcome-title">'
     strongest = max(words, key=lambda pair: pair[1])
     title = (
         f'<title id="welcome-title">Arcs from "{ASKS}" to other words; the thickest, '

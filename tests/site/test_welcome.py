@@ -84,6 +84,18 @@ def test_a_pressed_word_asks(picture):
 
 
 @pytest.mark.browser
+def test_it_is_drawn_again_as_it_was(picture):
+    """The script's picture of the word and the head that the page begins with is welcome.py's."""
+    read = """(svg) => [svg.getAttribute("viewBox"), ...[...svg.querySelectorAll(".arc")].map((arc) => arc.getAttribute("d")),
+      ...[...svg.querySelectorAll("text")].map((text) => [text.textContent, text.getAttribute("x")].join()).sort()]"""
+    before = picture.locator("svg").evaluate(read)
+    for word in ("table", "are"):
+        picture.get_by_role("button", name=word).click()
+        picture.locator("text.asks", has_text=word).wait_for()
+    assert picture.locator("svg").evaluate(read) == before
+
+
+@pytest.mark.browser
 def test_another_head_and_another_sentence(picture):
     slider = picture.get_by_role("slider")
     slider.press("End")
@@ -102,9 +114,10 @@ def test_another_head_and_another_sentence(picture):
 def test_numbers_that_cannot_be_fetched_are_said(picture):
     picture.page.route("**/welcome.json", lambda route: route.abort())
     before = shown(picture)
-    picture.get_by_role("button", name="table").click()
+    picture.get_by_label("Sentence").select_option(index=1)
     picture.get_by_text("could not be fetched").wait_for()
     assert shown(picture) == before
+    assert picture.get_by_label("Sentence").evaluate("list => list.selectedIndex") == 0
     picture.page.unroute("**/welcome.json")
     picture.get_by_role("button", name="table").click()
     picture.locator("text.asks", has_text="table").wait_for()
