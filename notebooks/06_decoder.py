@@ -1261,8 +1261,8 @@ for answer in ("1969-07-20", "1969-07-02"):
 #
 # **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
-# **All of it at once**, on your own sentence, from the drawing above down to single products, in your browser: [One
-# sentence, all the way down](../book/through.md).
+# **All of it at once**, on your own sentence, in your browser: [the whole model at
+# work](../book/through.md#the-whole-model-at-work). From there one can go [down to single products](../book/through.md).
 #
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
 # it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:

@@ -3,7 +3,7 @@
 In a notebook, whose cells know no directives, a link to the figure's section brings it: the figure
 stands behind the paragraph with the link. The sections are those of three pages: "Type your own"
 (type_your_own.py), "Mechanisms in motion", whose figures need no model (motion.py), and "One
-sentence, all the way down" (through.py).
+sentence, all the way down" (at_work.py, through.py).
 
 The model is copied beside the site's pages (live_models.py). The scripts in book/live compute with
 it what the library computes, and a test holds the two equal. Nothing of it is fetched before the
@@ -17,6 +17,7 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+import at_work
 import motion
 import through
 import torch
@@ -33,12 +34,13 @@ from lectures_lib.show.drawings.palette import schemes
 SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site
 COLOURS = ("paper", "ink", "query", "key", "mask", "error", "neutral")
-FIGURES = {**type_your_own.FIGURES, **through.FIGURES, **motion.FIGURES}
+FIGURES = {**type_your_own.FIGURES, **at_work.FIGURES, **through.FIGURES, **motion.FIGURES}
 PAGES = {one.PAGE: one.SECTIONS for one in (type_your_own, motion, through)}
 # Of some figures there is more: colours, and a style sheet beside live.css.
 MORE = {
     **dict.fromkeys(motion.FIGURES, (("value",), "motion.css")),
     "through": (through.COLOURS, "through.css"),
+    "at_work": (through.COLOURS, "at_work.css"),
 }
 
 

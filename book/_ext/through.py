@@ -1,5 +1,5 @@
 """The figure of the page "One sentence, all the way down": the translators once more, and a drawing
-of the whole Transformer with its sizes.
+of the whole Transformer with its sizes. The film on the same page is made in at_work.py.
 
 The drawing stands there without scripts, and on paper; with them it is what one goes into: a part
 that carries a place (`data-place`, as in book/live/places.js) becomes a button.
@@ -14,7 +14,10 @@ from lectures_lib import stored
 
 WIDE, HIGH = 360, 554
 PAGE = "book/through"
-SECTIONS = {"one-sentence-all-the-way-down": "through"}
+SECTIONS = {
+    "one-sentence-all-the-way-down": "through",
+    "the-whole-model-at-work": "at_work",
+}
 COLOURS = ("value", "encoder", "decoder", "prediction", "residual", "position")
 BOX, STEP = 34, 42  # a block's height, and from one to the next
 LOWEST = 388  # where the lowest block stands

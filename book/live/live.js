@@ -278,6 +278,7 @@ const FIGURES = {
   reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
   beams: async () => (await import("./beams.js")).Beams,
+  at_work: async () => (await import("./at_work.js")).AtWork,
   through: async () => (await import("./through.js")).Through,
   pieces: async () => (await import("./pieces.js")).Pieces,
   senses: async () => (await import("./senses.js")).Senses,

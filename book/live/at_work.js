@@ -1,0 +1,157 @@
+// The whole model at work on one sentence: all tokens of the source climb the encoder together, then the translation climbs the
+// decoder word by word. The lines are attention's own weights. A translation that was made while the site was built plays first;
+// the reader's own sentence plays as soon as the model has read it.
+import { choice, make, percent } from "./figure.js";
+import { Lanes } from "./lanes.js";
+import { ofTrace, stored } from "./run.js";
+import { Trace } from "./trace.js";
+import { TwoWays } from "./two_ways.js";
+import { Walk } from "./walk.js";
+
+const PAUSE = 520; // milliseconds a step, of a film that plays
+const MOST = 40; // tokens on one side: more cannot be told apart
+
+export class AtWork extends TwoWays {
+  constructor(host, options) {
+    super(host, options);
+    this.sees = make("div", { class: "lv-scene", role: "region", "aria-label": "The model", tabindex: "0" });
+    this.found = make("p", { class: "lv-about lv-moment" });
+    this.walk = new Walk((step) => this.paint(step), PAUSE);
+    this.heads = choice("Attention of", [["", "all heads (their mean)"]]);
+    const sentence = this.asks("Your own sentence", "Translate", () => this.translate());
+    this.show(this.sees, this.found, this.walk.whole, make("div", { class: "lv-row" }, this.heads.whole),
+      sentence, this.examples, make("div", { class: "lv-row" }, this.direction.whole, this.go), this.status);
+    this.heads.select.addEventListener("change", () => this.begin(this.walk.step));
+    this.walk.play.addEventListener("click", () => this.hush());
+    this.prepare();
+    this.take(stored(options.run));
+    this.walk.begin(this.lanes.moments.length - 1, 0);
+    this.width = this.sees.clientWidth;
+    new ResizeObserver(() => {
+      if (this.sees.clientWidth === this.width) return;
+      this.width = this.sees.clientWidth;
+      this.begin(this.walk.step);
+    }).observe(this.sees);
+    this.playWhenSeen();
+  }
+
+  get verb() {
+    return "translate";
+  }
+
+  start() {
+    return this.translate();
+  }
+
+  // Another sentence is being chosen: the film of the one before stays until there is a new one.
+  forget() {
+    this.stop();
+    if (this.machine.loaded) this.say("");
+  }
+
+  // A run, and the heads that it has.
+  take(run) {
+    this.run_ = run;
+    this.heads.select.replaceChildren(...[["", "all heads (their mean)"], ...Array.from({ length: run.heads }, (_, h) => [h, `head ${h}`])]
+      .map(([value, text]) => make("option", { value }, text)));
+    this.lanes = this.drawn();
+  }
+
+  drawn() {
+    const { value } = this.heads.select, lanes = new Lanes(this.run_, value === "" ? null : Number(value), this.sees.clientWidth, (node) => this.ask(node));
+    this.sees.replaceChildren(lanes.svg);
+    return lanes;
+  }
+
+  // The same run, drawn anew: another head, or another width.
+  begin(step) {
+    const playing = this.walk.playing;
+    this.lanes = this.drawn();
+    this.paint(step);
+    if (!playing) this.hush();
+  }
+
+  // The first film begins by itself, once, where it is seen; not for those who asked for less motion.
+  playWhenSeen() {
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+    const watch = new IntersectionObserver(([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      watch.disconnect();
+      if (this.walk.step === 0 && !this.walk.playing) this.walk.run();
+      this.hush();
+    }, { threshold: 0.6 });
+    watch.observe(this.sees);
+    this.host.addEventListener("pointerdown", () => watch.disconnect(), { once: true });
+    this.host.addEventListener("keydown", () => watch.disconnect(), { once: true });
+  }
+
+  // While it plays, nothing is read aloud.
+  hush() {
+    this.found.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
+  }
+
+  paint(step) {
+    if (!this.lanes) return;
+    this.lanes.paint(step);
+    const moment = this.lanes.moments[step];
+    this.found.replaceChildren(...this.says(moment));
+    this.keepInView(this.lanes.where(moment));
+    if (step === this.lanes.moments.length - 1) this.found.setAttribute("aria-live", "polite");
+  }
+
+  // A long sentence is wider than the page: what happens now stays in sight.
+  keepInView([left, right]) {
+    const { scrollLeft, clientWidth } = this.sees;
+    if (left < scrollLeft || right > scrollLeft + clientWidth) this.sees.scrollLeft = left - clientWidth / 3;
+  }
+
+  // What is seen now, in words and numbers.
+  says({ stack, level, at }) {
+    const { run_: run } = this, last = run.layers;
+    if (stack === "encoder") {
+      if (level === 0) return [`Every token becomes a vector of ${run.d} numbers (twelve are drawn): a row of a table, and its position.`];
+      const { query, key, share } = this.lanes.strongest(level - 1);
+      return [`Encoder, block ${level - 1}: all tokens at once, each takes from all. “${run.source[query]}” takes most from another, ${share.toFixed(2)} from “${run.source[key]}”.`,
+        ...(level === last ? [` What stands at the top now, all blocks of the decoder can look at.`] : [])];
+    }
+    const read = run.read[at];
+    if (stack === "output") {
+      const [first, ...others] = run.candidates[at];
+      return [`Behind “${read}” it writes the likeliest of all tokens: `, make("b", {}, `“${first.token}”`), ` ${percent(first.share)}; then come ${others.map(({ token, share }) => `“${token}” ${percent(share)}`).join(", ")}.`];
+    }
+    if (level === 0) return [at === 0 ? `The decoder begins: it reads ${read}, which stands in front of every translation.` : `What it has just written, “${read}”, it reads now.`];
+    return [`Decoder, block ${level - 1}: ${this.lanes.told({ stack, level, at })}.`];
+  }
+
+  // A vector that the reader points at: from where it took.
+  ask(node) {
+    this.walk.halt();
+    this.hush();
+    const asked = this.lanes.ask(node);
+    if (!asked) return this.paint(this.walk.step);
+    const { stack, level, at } = asked;
+    this.found.textContent = level === 0 ? `“${this.run_.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
+      : `Behind block ${level - 1} of the ${stack}: ${this.lanes.told(asked)}.`;
+  }
+
+  async translate() {
+    const text = this.text.value.trim();
+    if (!text) {
+      this.stop();
+      this.say("Type a sentence first.", true);
+      return;
+    }
+    this.walk.halt();
+    const found = await this.run(this.machine, "through", { text }, () => {});
+    if (!found) return;
+    if (Math.max(found.source.length, found.target.length - 1) > MOST) {
+      this.say(`That is ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`, true);
+      return;
+    }
+    if (!found.ended) this.say("Cut off here: the model did not end its sentence.");
+    this.take(ofTrace(new Trace(found)));
+    this.walk.begin(this.lanes.moments.length - 1, 0);
+    this.walk.run();
+    this.hush();
+  }
+}
