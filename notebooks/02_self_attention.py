@@ -124,7 +124,7 @@ hours = wishes.softmax(dim=-1)
 for name, row in zip(people, hours, strict=True):
     print(f"{name:6}", "  ".join(f"{share:.2f}" for share in row))
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 4 by 4 matrix of attention weights. Rows are listeners, columns teachers. The column of Dev is the darkest: 0.81, 0.40, 0.95 and 0.25."}, "figure": {"caption": "Who spends how much of the hour with whom. Each row sums to 1, up to rounding."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 4 by 4 matrix of attention weights. Rows are listeners, columns teachers. The column of Dev is the strongest: 0.81, 0.40, 0.95 and 0.25."}, "figure": {"caption": "Who spends how much of the hour with whom. Each row sums to 1, up to rounding."}}
 ax = plots.heatmap(hours, rows=people, columns=people, numbers=".2f")
 ax.set(xlabel="teacher (key)", ylabel="listener (query)")
 plt.show()

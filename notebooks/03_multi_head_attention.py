@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the darker, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the stronger the blue, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -469,7 +469,7 @@ assert_close(together[1, :3], alone[1])
 # (5, 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats what is missing: the row for
 # every query, the table for every sentence. So their `&` has the shape (2, 1, 5, 5), a table for each sentence.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is dark. Padding: the first three columns are dark, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: dark where a query (row) may look at a key (column)."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is filled. Padding: the first three columns are filled, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: filled where a query (row) may look at a key (column)."}}
 both = causal_mask(5) & mask
 shown = {
     "causal": causal_mask(5),
@@ -702,7 +702,7 @@ assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) 
 # from "it" to "animal" is among those that rest on `[CLS]`, for so it does at most of the other words.
 #
 # BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
-# `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a dark square may
+# `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a strong square may
 # mean "here is the answer" or "nothing to report".
 #
 # ## What goes wrong

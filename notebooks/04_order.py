@@ -241,11 +241,11 @@ except ValueError as error:
 # %% [markdown]
 # What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published
 # model of chapter 2, each compared with every other by the cosine of the angle between them. The band along the
-# diagonal is dark: neighbours have similar vectors. Beside it there are stripes: how alike two positions are depends
+# diagonal is strong: neighbours have similar vectors. Beside it there are stripes: how alike two positions are depends
 # mostly on how far apart they stand. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has
 # no neighbour that is like it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A dark brown band along the diagonal, with paler parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned. Brown is a cosine of 1, white 0, violet below."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A strong band along the diagonal, with weaker parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned. Brown (light orange in the dark theme) is a cosine near 1, violet one below 0, no colour 0."}}
 state = minilm.load()
 embedding = {
     kind: state[f"embeddings.{kind}_embeddings.weight"]

@@ -5,7 +5,7 @@
 # attention, and after it a small network that works on each word by itself. Neither half *replaces* a word's vector
 # $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. Below we take these two plus signs out of every layer,
 # and nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word
-# with every other. Dark blue means that two vectors point the same way. The upper row of the
+# with every other. Strong blue means that two vectors point the same way. The upper row of the
 # picture is the model as it was published, the lower row the one without plus signs.
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -24,7 +24,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a dark diagonal on a pale ground that darkens by and by. Lower row, without the plus signs: after two layers most squares are dark, after four the whole map is one dark square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all vectors point the same way."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four heat maps, for 0, 2, 4 and 6 layers. Upper row, MiniLM as published: a strong diagonal on an empty ground that fills by and by. Lower row, without the plus signs: after two layers most squares are strong, after four the whole map is one full square."}, "figure": {"caption": "How alike the word vectors are, pair by pair. Above: MiniLM as it is. Below: the same weights without the residual connections. After four layers all vectors point the same way."}}
 import math
 
 import matplotlib.pyplot as plt

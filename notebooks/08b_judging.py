@@ -677,7 +677,7 @@ if REAL_DATA:
 # Where did the small model of the first section look while it wrote? One list, and all four heads of
 # the second layer.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the darkest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the strongest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
     data.number_tokens("twenty-seven, six hundred and eighty"),
     ["sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"],
@@ -703,7 +703,7 @@ plt.show()
 
 # %% [markdown]
 # The frames mark the right source words. Before most words that stand for a digit ("sieben", "zwanzig") a head's
-# darkest cell is framed: it looks at the word that it is about to translate. Counted over all lists of the test, for
+# strongest cell is framed: it looks at the word that it is about to translate. Counted over all lists of the test, for
 # each of the eight heads:
 
 

@@ -235,7 +235,7 @@ habits = {
     "[SEP]": mean_over_words(all_weights, lambda w: w[..., 1:-1, -1]),
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of six layers by twelve heads. Previous word: one dark square, layer 0, head 2. Next word: one square of two thirds, layer 1, head 8, and some of a third. To [CLS]: layer 0 pale, layers 1 to 4 mostly dark, about one half and more, layer 5 a little paler. To [SEP]: nearly white everywhere."}, "figure": {"caption": "Share of each head's attention, mean over the words of 154 sentences. Rows: layers 0 to 5. Columns: heads 0 to 11."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of six layers by twelve heads. Previous word: one strong square, layer 0, head 2. Next word: one square of two thirds, layer 1, head 8, and some of a third. To [CLS]: layer 0 weak, layers 1 to 4 mostly strong, about one half and more, layer 5 a little weaker. To [SEP]: nearly nothing anywhere."}, "figure": {"caption": "Share of each head's attention, mean over the words of 154 sentences. Rows: layers 0 to 5. Columns: heads 0 to 11."}}
 figure, axes = plots.small_multiples(4, columns=2, size=(3.6, 2.0))
 for ax, (name, share) in zip(axes, habits.items(), strict=True):
     plots.heatmap(share, range(6), range(12), ax=ax, title=f"to: {name}", limit=1.0)

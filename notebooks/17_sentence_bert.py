@@ -9,7 +9,7 @@
 #
 # You see at once which belong together, although they share hardly a word. How would a program find that out?
 #
-# Below are three tries. Each turns every sentence into one vector and compares each with each; dark means alike.
+# Below are three tries. Each turns every sentence into one vector and compares each with each; strong blue means alike.
 # **What does it take to turn the first two pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -28,7 +28,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly white except the diagonal and a few pale squares that follow no pattern. BERT's middle layer: medium to dark blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three dark blocks of 3 by 3 on the diagonal, nearly white elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. First: counted words. Second: the mean of a BERT's vectors after its layer 2, the third of six. Third: the same BERT's last layer, which was trained to be compared."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly empty except the diagonal and a few weak squares that follow no pattern. BERT's middle layer: medium to strong blue nearly everywhere; the first three and the last three sentences look alike, only the middle three stand out a little. Trained for it: three strong blocks of 3 by 3 on the diagonal, nearly empty elsewhere."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. First: counted words. Second: the mean of a BERT's vectors after its layer 2, the third of six. Third: the same BERT's last layer, which was trained to be compared."}}
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F

@@ -17,6 +17,7 @@ import math
 import re
 from pathlib import Path
 
+import heat_maps
 from docutils import nodes
 from sphinx.application import Sphinx
 from squeezed_plots import JOINT, squeezed
@@ -54,7 +55,7 @@ LABEL = re.compile(
 GLYPH = re.compile(r'(<tspan x=")([-\d.]+)(" y="[-\d.]+"[^>]*?font-size: )([\d.]+)(px.*?</tspan>)')
 SIDES = re.compile(r"\b(left|right)[,:]", re.IGNORECASE)
 IMAGE = re.compile(r'(<image\b[^>]*? style=")')
-DIMMED = 0.85  # of the light of a picture or heat map in the dark: the darker is still the more
+DIMMED = 0.85  # of the light of a picture in the dark
 GROUNDS = {name.upper() for name in (BLUE, GREEN, RED, GREY)}  # white can be read on them
 SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
 
@@ -105,19 +106,13 @@ def exponents(svg: str) -> str:
 
 def dark(svg: str) -> str:
     """The figure for the dark theme. A ground with white letters on it keeps its colour: on a
-    lighter one they could not be read.
+    lighter one they could not be read. The joints between a heat map's squares have the page's.
     """
-    svg = light(svg)
-    svg = in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
-    return _dimmed(svg)
-
-
-def _dimmed(svg: str) -> str:
-    """Its heat maps do not glare on a dark page, and the joints between their squares have the
-    page's colour there, too. Which of two squares is the darker stays as it is. Squares that carry
-    numbers keep their light: a black number on a dimmed one had 3.7 : 1.
-    """
-    if not WHITE_TEXT.search(svg):
+    svg, has_heat_maps = heat_maps.in_the_dark(light(svg))
+    if has_heat_maps:
+        svg = in_the_dark(svg)
+    else:  # a picture does not glare on a dark page
+        svg = in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
         svg = IMAGE.sub(rf"\g<1>filter:brightness({DIMMED});", svg)
     return JOINT.sub(f"stroke: {DARK[GROUND]}; stroke-width: 1.2", svg)
 

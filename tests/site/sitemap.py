@@ -9,7 +9,8 @@ from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).parents[2]
 # A promise that what moves by the clock has come to rest. What moves by scrolling never ends.
-ANIMATED = """Promise.all(document.getAnimations()
+# Some may be cut short, such as those of a film that plays on.
+ANIMATED = """Promise.allSettled(document.getAnimations()
   .filter(a => a.timeline === document.timeline).map(a => a.finished))"""
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import lxml.html
 import nbformat
@@ -10,6 +11,9 @@ import pytest
 from sitemap import ROOT, pages
 
 from lectures_lib.show.contrast import contrast
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import heat_maps
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
@@ -101,22 +105,47 @@ def test_in_the_dark_a_plot_stands_on_the_page_itself(tab, address):
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_in_the_dark_a_heat_map_does_not_glare_and_keeps_its_order(html):
-    """Its light is dimmed as a whole, so that "the darker, the more" stays true; the joints between
-    its squares have the page's colour.
+@pytest.mark.parametrize("scale", ["Blues", "PuOr_r"])
+def test_a_scale_for_the_dark_turns_its_lightness_round(scale):
+    """What says most shines, what says least is dark; and a number that is read on a square, in
+    white or black, is read on the dark one in the other.
+    """
+    light = heat_maps.luminance(heat_maps.scale_of(scale) / 255)
+    dark = heat_maps.luminance(heat_maps.dark_scale(scale) / 255)
+    order = np.argsort(light)
+    assert (np.diff(dark[order]) <= 0.004).all()
+    assert dark.min() < 0.02 and dark.max() > 0.7
+    on_white_number, on_black_number = 1.05 / (dark + 0.05), (dark + 0.05) / 0.05
+    number_was_white = 1.05 / (light + 0.05) > (light + 0.05) / 0.05
+    assert (np.where(number_was_white, on_black_number, on_white_number) >= 4.5).all()
+
+
+def test_in_the_dark_a_heat_map_does_not_glare(html):
+    """It has its scale for the dark, with its numbers in the other colour; a picture is dimmed. The
+    joints between squares have the page's colour.
     """
     drawn = {path.name: path.read_text() for path in (html / "_images").glob("*.dark.svg")}
-    heat = {name: svg for name, svg in drawn.items() if "<image" in svg}
-    assert len(heat) > 15
-    for name, svg in heat.items():  # black numbers cannot be read on what is dimmed
-        numbers = WHITE_WORD.search(svg) is not None
-        assert ("filter:brightness(0.85)" in svg) != numbers, name
-    light = [name.replace(".dark", "") for name in heat]
+    maps = 0
+    for name, svg in drawn.items():
+        on_paper = (html / "_images" / name.replace(".dark", "")).read_text()
+        expected, is_map = heat_maps.in_the_dark(on_paper)
+        maps += is_map
+        assert IMAGE.findall(svg) == IMAGE.findall(expected), name
+        assert ("filter:brightness(0.85)" in svg) == ("<image" in svg and not is_map), name
+        if is_map:
+            numbers = [len(WHITE_WORD.findall(one)) for one in (on_paper, svg)]
+            assert len(BLACK_WORD.findall(svg)) == numbers[0], name
+            assert numbers[1] == len(UNCOLOURED_WORD.findall(on_paper)), name
+    assert maps > 15
+    light = [name.replace(".dark", "") for name in drawn]
     joined = [name for name in light if WHITE_JOINT in (html / "_images" / name).read_text()]
     assert len(joined) > 8
     assert not [name for name, svg in drawn.items() if WHITE_JOINT in svg]
 
 
+IMAGE = re.compile(r"data:image/png;base64,([^\"]+)")
+BLACK_WORD = re.compile(r"<text\b[^>]*fill: #000000")
+UNCOLOURED_WORD = re.compile(r"<text\b(?![^>]*fill:)[^>]*style=[^>]*>")
 WHITE_WORD = re.compile(r"<text\b[^>]*fill: #ffffff")
 WHITE_JOINT = "stroke: #ffffff; stroke-width: 1.2"
 GROUNDS = {"light": "#FFFFFF", "dark": "#121212"}

@@ -259,7 +259,7 @@ def test_a_chapter_has_its_figures(live, chapter):
     hosts = page.locator(".live[data-live]")
     names = hosts.evaluate_all("all => all.map(one => JSON.parse(one.dataset.live).figure)")
     assert names == IN_CHAPTERS[chapter]
-    hosts.first.get_by_role("group").wait_for()
+    hosts.first.locator(".lv-box[role=group]").wait_for()
     page.wait_for_load_state("networkidle")
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
 
