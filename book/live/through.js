@@ -30,6 +30,7 @@ export class Through extends TwoWays {
     window.addEventListener("popstate", () => {
       if (!location.hash || location.hash.startsWith("#at-")) this.to(fromAddress(location.hash), { push: false });
     });
+    document.addEventListener("click", (event) => this.follow(event));
     this.prepare();
     if (kind(this.wanted) && this.wanted.length) this.say(`The address leads inside: translate a sentence, and it opens there. (${megabytes(this.machine.bytes)} are fetched.)`);
   }
@@ -85,6 +86,21 @@ export class Through extends TwoWays {
     if (this.inside.getBoundingClientRect().top < 0) this.inside.scrollIntoView({ block: "start" });
     if (there && next.length > before.length) this.zoom(there);
     else if (next.length < before.length) this.zoomOut(before);
+  }
+
+  // A link of the page's text that leads inside; it is about the first sentence.
+  async follow(event) {
+    const link = event.target.closest('a[href^="#at-"]');
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const place = fromAddress(link.getAttribute("href")), { examples } = this.models[0];
+    if (!this.trace || this.chosen || this.text.value !== examples[0]) {
+      this.direction.select.value = "0";
+      this.prepare();
+      this.text.value = examples[0];
+      await this.translate(place);
+    } else this.to(place);
+    this.inside.scrollIntoView({ block: "start" });
   }
 
   paint() {

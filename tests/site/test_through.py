@@ -399,6 +399,29 @@ def test_on_a_phone_no_place_is_wider_than_the_page(live):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), place
 
 
+def test_the_way_down_leads_there(live, german):
+    """From any sentence, and its words are true."""
+    page = live(path=PAGE)
+    links = page.locator(".way-down a")
+    places = [
+        href.removeprefix("#at-")
+        for href in links.evaluate_all("all => all.map(a => a.getAttribute('href'))")
+    ]
+    assert len(places) == 7
+    page.get_by_label("Your sentence").last.fill("Ein Hund.")
+    for i, place in enumerate(places):
+        links.nth(i).click()
+        page.wait_for_function(
+            "place => document.querySelector('.lv-view').dataset.place === place", arg=place
+        )
+    assert page.get_by_label("Your sentence").last.input_value() == SENTENCE
+    share = german.seen[""][0, 1].softmax(dim=-1).max()
+    looks = german.seen["decoder.blocks.3.cross_attention.weights"][0, 1, 1]
+    said = page.locator(".way-down").inner_text()
+    assert f"{100 * share:.1f} %" in said and f"{100 * looks[1]:.1f} %" in said
+    assert "Hunde" in said and looks.argmax() == 1
+
+
 def test_keyboard_alone(live):
     page = live(path=PAGE)
     box = figure(page, TITLE)
