@@ -133,13 +133,13 @@ class OurTagger(nn.Module):
 # leaves such places out by itself).
 
 # %% [markdown]
-# **Predict.** Our sentence has six words, the full stop among them. *Lindqvist* is cut into three pieces, *bakes*
-# into two, and `[CLS]` and `[SEP]` are added: eleven pieces. How many of them carry a label that is not −100, if each word is to count once? What
-# would `B-person` say of *##qvist*, and what `I-person`?
+# **Predict.** Of *Greta Lindqvist bakes in Reykjavik.* BERT sees eleven pieces: `[CLS]` greta lin ##d ##qvist ba ##kes in
+# reykjavik . `[SEP]`. Write under each what a tagger should be taught there, a label or −100. Would `B-person` do
+# under *##qvist*, or `I-person`?
 #
 # <details><summary>Answer</summary>
 #
-# Six, one for each word, however it is cut: in the paper a word's first piece carries its label, the others none.
+# Six labels, one for each word, however it is cut: in the paper a word's first piece carries its label, the others none.
 # `B-person` would begin a new name in the middle of a word. `I-person` is not false, and some do label all pieces so;
 # but then a word of three pieces counts three times, in the loss and in the measure.
 #
@@ -214,12 +214,12 @@ def entities(labels):
 
 
 def entity_f1(said, right):
-    """F1 of whole names; a list of labels for each sentence, one for each word."""
+    """F1 of whole names, from each sentence's labels; without any name, 0."""
     a, b = (
         {(row, *name) for row, labels in enumerate(rows) for name in entities(labels)}
         for rows in (said, right)
     )
-    return 2 * len(a & b) / (len(a) + len(b))
+    return 2 * len(a & b) / (len(a) + len(b)) if a or b else 0.0
 
 
 lazy = ["O"] * 6
@@ -327,6 +327,7 @@ assert names_found["fine-tuned"] > 0.55
 for said in (found_names, rows_of(test, model.predict(asked))):
     assert abs(metrics.entity_scores(said, right).f1 - entity_f1(said, right)) < 1e-9
     assert all([tuple(n) for n in metrics.entities(s)] == entities(s) for s in said)
+assert entity_f1([lazy], [lazy]) == metrics.entity_scores([lazy], [lazy]).f1 == 0
 
 # %% [markdown]
 # (The bag sees capitals, which MiniLM does *not*. But it knows no word that it has not met, and 82 of the 88 names of

@@ -4,7 +4,7 @@
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
 # [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). The
-# function of question 5 stands in chapter 14b but for the case that there is no name at all: write it with the page closed. No weights are
+# function of question 5 stands in chapter 14b: write it with the page closed. No weights are
 # needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
