@@ -158,7 +158,8 @@ model.eval()
 half_trained = copies[5]  # after 150 steps
 
 # %% [markdown]
-# The test examples were not in the training set. A source is a row of token ids with its length, as in chapter 6.
+# The test examples were not in the training set: 150 lists of two numbers, and the 97 single numbers that are kept for
+# the test. A source is a row of token ids with its length, as in chapter 6.
 
 
 # %% tags=["hide-input"]
@@ -225,9 +226,9 @@ for i, sentence in enumerate(found.sentences()[:30]):
 # %% [markdown]
 # ## Step by step
 #
-# Here is the translator at work. Each step shows the source, shaded by how much the decoder looks at each word
-# (cross-attention of the last block, mean over heads), what is written so far, and the distribution of the next word.
-# Use the buttons, the slider or the arrow keys.
+# Each step shows the source, shaded by how much the decoder looks at each word (cross-attention of the last block, mean
+# over heads), what is written so far, and the distribution of the next word. Use the buttons, the slider or the arrow
+# keys.
 
 
 # %% tags=["hide-input"]

@@ -842,13 +842,13 @@ assert without_first["ink"] < without_first["rollout"] - 0.05
 #
 # <details><summary>Answer</summary>
 #
-# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below). To us the images
-# are the same, only larger. At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and
-# the reasons can be taken apart. Four copies of every patch and of its position cost nothing, so it is not the number.
-# Interpolated positions alone cost a little. Patches that show a smaller piece of the stroke than any the model has
-# learned from cost more, and both together most. (Why 10 × 10, nearest to what it learned, is the worst, 0.54<!-- digits:
-# same_model/size_10/mean .2f -->, we do not know.) So interpolated positions are only a starting point: the paper goes
-# on training at the new size.
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below). At 16 × 16
+# (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and the reasons can be taken apart. Four
+# copies of every patch and of its position cost nothing, so it is not the number. Interpolated positions alone cost a
+# little. Patches that show a smaller piece of the stroke than any the model has learned from cost more, and both
+# together most. (10 × 10, nearest to what it learned, is the worst, 0.54<!-- digits: same_model/size_10/mean .2f -->.
+# There it is not the strokes: one model with 0.53 had 0.56 when they kept their size around the 25 places. More we do
+# not know.) So interpolated positions are only a starting point: the paper goes on training at the new size.
 #
 # </details>
 

@@ -1169,8 +1169,8 @@ print(
 #
 # ### Holes where there is nothing to guess
 #
-# If the special tokens are not excluded, `[CLS]`, `[SEP]` and the padding become exercises too, and the easiest of
-# all. (`mask_tokens` is the library's `make_holes`.)
+# If the special tokens are not excluded, `[CLS]`, `[SEP]` and the padding become exercises too, though the first token
+# is always `[CLS]`, and all behind the last is padding. (`mask_tokens` is the library's `make_holes`.)
 
 
 # %%
@@ -1202,7 +1202,7 @@ assert share_of_special(batch, special) == 0
 assert share_of_special(batch, forgotten) > 0.05
 
 # %% [markdown]
-# They are easy to get right. That would lower the loss and raise the accuracy: the bug would look like progress.
+# Where a model learns this much, the loss falls and the accuracy rises: the bug looks like progress.
 #
 # ### Asked about what is in plain sight
 #

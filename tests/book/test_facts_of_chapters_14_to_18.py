@@ -45,6 +45,23 @@ def test_as_many_numbers_are_trained_as_the_page_says():
     assert round(trained / 1e6) == 11 and "train eleven million numbers" in prose(14)
 
 
+def test_the_band_of_fine_tuning_is_the_same_on_all_ninety():
+    """Chapter 15's other numbers are of both held-out splits together."""
+    pooled = []
+    for of_seed in results.load("fine_tuning_small")["results"]["entities"]["by_seed"].values():
+        right = said = there = 0
+        for split, scores in of_seed.items():
+            labels = [row["labels"] for row in data.load("entities", split)]
+            n = sum(label.startswith("B-") for row in labels for label in row)
+            found = round(scores["recall"] * n)
+            assert found == pytest.approx(scores["recall"] * n)
+            right, said, there = right + found, said + found / scores["precision"], there + n
+        pooled.append(2 * right / (said + there))
+    assert (there, len(pooled)) == (131, 5)
+    assert (round(min(pooled), 2), round(max(pooled), 2)) == (0.69, 0.80)
+    assert "on the 60 test sentences and on all 90 alike" in prose(15)
+
+
 def test_always_silent_has_an_exact_match_above_nothing():
     right = [
         [answer["text"] for answer in row["answers"]] for row in data.load("questions", "test")

@@ -93,32 +93,34 @@ RENAMED = (
     {"block.": "self."},
     {
         "x = model.": "self.",
-        "model.decoder.": "self.",
         "model.": "self.",
-        "(target))": "(tokens))",
-        "target.shape[1])": "target.shape[1], target.device)",
-        "x, memory, mask": "x, memory, mask, memory_mask",
+        "(newest)": "(tokens)",
+        "mask = None": "mask = causal_mask(target.shape[1], target.device)",
     },
     {},
 )
 
 
 def test_the_lines_that_change_are_those_of_the_chapters():
-    """A diff's old lines are in the chapter that wrote them, and what it leaves is in the page's own
-    cells, line after line.
+    """The lines that a diff takes away are in the chapter that wrote them; with those that stay they
+    are in the function that the reader changes, and what is left is in the page's own cells.
     """
     cells = nbformat.read(NOTEBOOKS / "09b_cache.ipynb", 4).cells
     prose = "\n".join(c.source for c in cells if c.cell_type == "markdown")
     diffs = re.findall(r"```diff\n(.*?)```", prose, re.DOTALL)
-    code = "".join("".join(c.source for c in cells if c.cell_type == "code").split())
+    code = [c.source for c in cells if c.cell_type == "code"]
+    to_change = ["".join(c[c.index("def yours(") :].split()) for c in code if "def yours(" in c]
+    code = "".join("".join(c for c in code if "def yours(" not in c).split())
     before = "".join((NOTEBOOKS / f"{name}.py").read_text("utf-8") for name in BUILT)
     before = "".join(before.split()) + code  # `write` with a prompt is the page's own
-    for shown, renamed in zip(diffs, RENAMED, strict=True):
+    for shown, renamed, yours in zip(diffs, RENAMED, to_change, strict=True):
         lines = shown.splitlines()
         assert {line[:2] for line in lines} == {"- ", "+ ", "  "}
         left = "".join("".join(line[2:].split()) for line in lines if line[0] in "+ ")
         assert left in code
-        for line in (line[2:] for line in lines if line[0] in "- "):
+        old = "".join("".join(line[2:].split()) for line in lines if line[0] in "- ")
+        assert old in yours
+        for line in (line[2:] for line in lines if line[0] == "-"):
             for here, there in renamed.items():
                 line = line.replace(here, there)
             assert "".join(line.split()) in before, line
