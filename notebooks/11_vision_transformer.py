@@ -697,7 +697,7 @@ print(f"{before[steps_apart >= 4].mean():.2f}; ", end="")
 kept = (started * learned).sum(dim=-1).mean()
 print(f"each place with its own start {kept:.2f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Sixteen small maps of 4 by 4 squares, arranged 4 by 4. In each, the place itself is darkest, with cosine 1. Most other squares are pale orange or pale purple, a few strong orange; orange is a little more often beside the place than far away."}, "figure": {"caption": "Cosine of each place's vector with those of all 16 places: one map for each place, arranged as in the image."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Sixteen small maps of 4 by 4 squares, arranged 4 by 4. In each, the place itself is strongest, with cosine 1. Most other squares are weakly orange or purple, a few strong orange; orange is a little more often beside the place than far away."}, "figure": {"caption": "Cosine of each place's vector with those of all 16 places: one map for each place, arranged as in the image."}}
 figure, panels = plots.small_multiples(16, columns=4, size=(1.0, 1.0))
 for ax, of_one_place in zip(panels, likeness, strict=True):
     plots.heatmap(of_one_place.view(4, 4), ax=ax, signed=True, limit=0.8)

@@ -221,7 +221,7 @@ print("score", score, "links", sorted(links))
 # %% tags=["remove-cell"]
 assert best_tree((matrix + matrix.T).tolist())[1] == eisner(matrix)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: heat map of impacts, nine rows for the words that react and nine columns for the words hidden as well. The columns of farmer, sold and horse are dark from top to bottom, that of stranger in part, those of The, his, to and a are pale. Right: the words of the sentence with the gold tree above and the induced tree below. Of the induced links four are right, and three are wrong."}, "figure": {"caption": "Left: the impact of hiding a second word (column) on the vector of a first hidden word (row). Right: the gold tree above, the tree from the impacts below; green links are in both."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: heat map of impacts, nine rows for the words that react and nine columns for the words hidden as well. The columns of farmer, sold and horse are strong from top to bottom, that of stranger in part, those of The, his, to and a are weak. Right: the words of the sentence with the gold tree above and the induced tree below. Of the induced links four are right, and three are wrong."}, "figure": {"caption": "Left: the impact of hiding a second word (column) on the vector of a first hidden word (row). Right: the gold tree above, the tree from the impacts below; green links are in both."}}
 figure, (ax, beside) = plt.subplots(
     1, 2, figsize=(8.6, 3.7), gridspec_kw={"width_ratios": [1, 1.5]}
 )
@@ -237,7 +237,7 @@ for edges, below in ((farmers_links, False), (induced, True)):
 plt.show()
 
 # %% [markdown]
-# The dark squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves, whatever
+# The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves, whatever
 # it has to do with them. Four of the seven links are right; a chain has four as well.
 #
 # ### Held against a chain
