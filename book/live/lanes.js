@@ -2,7 +2,7 @@
 // lines, as thick as its weights. The drawing has moments; what a moment brings appears with it and stays, paler.
 import { draw } from "./figure.js";
 
-const LANE = 18, GAP = 34, EDGE = 8; // the narrowest lane, between the stacks, at both ends
+const LANE = 17.6, GAP = 34, EDGE = 8, LEAN = 10; // the narrowest lane, between the stacks, at both ends; more where words lean out
 const STEP = 72, STRIP = 24; // from one level to the next, a vector's height
 const RAILS = 28; // where the lines from the encoder lie side by side
 const LETTER = 6.9, SLANTED = 66; // the width of a letter, the height of words that do not fit
@@ -15,13 +15,14 @@ export class Lanes {
   constructor(run, head, room, pressed) {
     Object.assign(this, { run, head, pressed });
     const { source, read, written } = run, n = source.length + read.length;
-    this.lane = Math.max(LANE, Math.min(64, (room - GAP - 2 * EDGE) / n));
+    this.lane = Math.max(LANE, Math.min(64, (room - GAP - 2 * EDGE - LEAN) / n));
     this.slanted = [source, read, written].some((words) => words.some((word, i) => LETTER * ([...word].length + [...(words[i + 1] ?? word)].length) / 2 + 5 > this.lane));
+    this.left = EDGE + (this.slanted ? LEAN : 0);
     this.words = this.slanted ? SLANTED : 26;
     this.least = n > MANY ? LEAST_OF_MANY : LEAST;
     this.top = Math.max(this.words + 12, RAILS) + 18;
     this.bottom = this.top + run.layers * STEP + STRIP;
-    this.width = Math.round(2 * EDGE + GAP + n * this.lane);
+    this.width = Math.round(this.left + EDGE + GAP + n * this.lane);
     this.height = this.bottom + this.words + 32;
     this.moments = [...Array.from({ length: run.layers + 1 }, (_, level) => ({ stack: "encoder", level })),
       ...read.flatMap((_, at) => [...Array.from({ length: run.layers + 1 }, (_, level) => ({ stack: "decoder", level, at })), { stack: "output", level: run.layers, at }])];
@@ -35,7 +36,7 @@ export class Lanes {
   }
 
   x(stack, at) {
-    return EDGE + (at + 0.5) * this.lane + (stack === "encoder" ? 0 : GAP + this.run.source.length * this.lane);
+    return this.left + (at + 0.5) * this.lane + (stack === "encoder" ? 0 : GAP + this.run.source.length * this.lane);
   }
 
   y(level) {
