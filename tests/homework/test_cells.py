@@ -33,6 +33,7 @@ def names(monkeypatch):
         "import IPython\nx = 0 if IPython.get_ipython() else 1",
         "import IPython\nx = 'IPKernelApp' not in IPython.get_ipython().config",
         "if __name__ == '__main__':\n    x = 1",
+        "_\n___\nx = len(In) if not Out else 0",
     ],
 )
 def test_python_runs_and_magics_do_not(names, source):

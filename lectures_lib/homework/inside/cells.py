@@ -29,6 +29,7 @@ def namespace() -> dict[str, Any]:
     """The `__main__` that the cells share, with what Jupyter would have put there."""
     main = types.ModuleType("__main__")
     main.__dict__.update(display=_nothing, get_ipython=_Shell, input=_refuse_input)
+    main.__dict__.update(_="", __="", ___="", In=[""], Out={})
     IPython.get_ipython = _ImportedShell
     sys.modules["__main__"] = main
     sys.meta_path.append(_Colab())
