@@ -87,7 +87,9 @@ def _never_defined(cell: int, why: Raised | str, needed: list[int], number: int 
 def why_it_stopped(why: Raised | str) -> str:
     """Why a cell stopped."""
     if isinstance(why, Raised):
-        where = f" in line {why.line}, `{why.source}`" if why.source else ""
+        # a line with backticks cannot be set between backticks
+        line = f", `{why.source}`" * ("`" not in why.source)
+        where = f" in line {why.line}{line}" if why.source else ""
         told = f"{why.kind}{where}: {why.message}" if why.message else f"{why.kind}{where}."
         return told + _of_a_copy(why)
     return CUT.get(why, "What became of it is not known.")
@@ -108,7 +110,7 @@ def _of_a_copy(why: Raised) -> str:
     if why.kind != "SyntaxError":
         return ""
     if why.source.startswith("```"):
-        return ". The lines with ``` belong to Markdown: delete them."
+        return ". The three backticks belong to Markdown: delete the lines with them."
     if "non-printable character" in why.message:
         return ". It came with a copy from a page and looks like a space: type the spaces anew."
     return ""
