@@ -33,6 +33,7 @@ def names(monkeypatch):
         "import IPython\nx = 0 if IPython.get_ipython() else 1",
         "import IPython\nx = 'IPKernelApp' not in IPython.get_ipython().config",
         "if __name__ == '__main__':\n    x = 1",
+        "_\n___\nx = len(In) if not Out else 0",
     ],
 )
 def test_python_runs_and_magics_do_not(names, source):
@@ -81,6 +82,18 @@ def test_definitions_only(names):
     )
     assert names["f"]() > 3
     assert "x" not in names
+
+
+def test_what_a_definition_takes_the_place_of_can_be_seen_before_it(names):
+    cell = (
+        "from __future__ import annotations\ndef f(): return 1\nx = 1\ndef f(y: nowhere): return 2"
+    )
+    seen = []
+    cells.run(cell, names, "<cell 1>", between=lambda: seen.append((names["f"](), names["x"])))
+    assert seen == [(1, 1)]
+    assert names["f"](0) == 2
+    cells.run("def g(): return 1\ndef h(): return g", names, "<cell 2>", between=seen.clear)
+    assert seen
 
 
 def test_cells_share_names_and_errors_know_their_line(names):

@@ -15,6 +15,7 @@ from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, told
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
+from lectures_lib.homework.inside.outcomes import Raised
 from lectures_lib.homework.notebook import Unreadable, code_cells, text_cells
 from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import DOUBLE, RIGHT_DOUBLE, TOY, notebook
@@ -198,7 +199,9 @@ def test_an_answer_in_a_text_cell_is_told():
     missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
     key = AnswerKey(DOUBLE, 1)
     verdict = explained(missing, key, Execution(["1"], Limits()), texts)
-    assert verdict.message.startswith("It stands in a text cell, which is not run")
+    assert verdict.message.startswith(
+        "It stands in a cell of text (Markdown or raw), which is not run"
+    )
     assert explained(missing, key, Execution(["1"], Limits()), texts[:1]) == missing
     cells = [{"cell_type": "markdown", "source": [text]} for text in texts]
     odd = [{"cell_type": "raw", "source": {}}, {"source": "no type"}]
@@ -212,6 +215,43 @@ def test_a_notebook_without_code_is_called_that(cells):
     (note,) = hints.of_no_code(cells)
     assert "no code in the notebook" in note
     assert hints.of_no_code([*cells, "1"]) == ()
+
+
+def test_that_the_first_cells_are_missing_is_told():
+    cells = ["def double(x):\n    return 2 * x", "check('toy.double', double)"]
+    (note,) = hints.of_no_imports(cells)
+    assert "No cell imports `check`" in note
+    assert hints.of_no_imports(cells[:1]) == ()
+    assert hints.of_no_imports(["from lectures_lib.homework import (\n    check,\n)", *cells]) == ()
+
+
+@pytest.mark.parametrize(
+    ("why", "words"),
+    [
+        (
+            Raised("SyntaxError", (), "invalid syntax", 1, "```python"),
+            "belong to Markdown: delete the lines",
+        ),
+        (
+            Raised("SyntaxError", (), "invalid non-printable character U+00A0", 2, "return x"),
+            "looks like a space",
+        ),
+        (
+            Raised("NotImplementedError", (), "your answer here", 9, "raise"),
+            "outside of your functions",
+        ),
+        (Raised("SyntaxError", (), "invalid syntax", 1, "x = = 2"), ""),
+        (Raised("NotImplementedError", (), "later", 9, "raise"), ""),
+    ],
+)
+def test_what_stopped_a_definition_gets_a_way_out(why, words):
+    execution = Execution([RIGHT_DOUBLE], Limits(), {0: why})
+    missing = Verdict("toy.double", False, "missing", "Nothing has this name.")
+    message = explained(missing, AnswerKey(DOUBLE, 1), execution, [], 1).message
+    assert why.message in message
+    assert words in message
+    assert "```" not in message  # which a page takes for the beginning of code
+    assert words or message.endswith(why.message)
 
 
 def test_another_homework_is_named(tmp_path):

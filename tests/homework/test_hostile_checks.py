@@ -45,6 +45,10 @@ RIGHT_AT_ITS_CHECK = {
         ["def double(x):\n    return x + math.floor(1.5) * x", CHECK, "math = 'my marks'"],
         "redefines `math`",
     ),
+    "module_deleted": (
+        ["def double(x):\n    return x + math.floor(1.5) * x", CHECK, "x = 1\ndel x, math"],
+        "cell 4 deletes `math`, which it uses.",
+    ),
     "plot_shadows_nn": (
         ["def double(x):\n    return nn.Identity()(x) * 2", CHECK, "fig, nn = 1, 2"],
         "redefines `nn`",
@@ -65,7 +69,15 @@ RIGHT_AT_ITS_CHECK = {
     "template_below": ([RIGHT_DOUBLE, CHECK, TEMPLATE], "cell 4 defines `double` anew"),
     "template_below_and_checked": ([RIGHT_DOUBLE, TEMPLATE, CHECK], "template stands below it"),
     "template_below_and_no_check": ([RIGHT_DOUBLE, TEMPLATE], "template stands below it"),
-    "deleted": ([RIGHT_DOUBLE, CHECK, "del double"], "cell 4 defines `double` anew"),
+    "template_below_in_its_cell": (
+        [f"{RIGHT_DOUBLE}\n\n{TEMPLATE}", CHECK],
+        "template stands below",
+    ),
+    "template_below_in_its_cell_and_no_check": (
+        [f"from __future__ import annotations\n{RIGHT_DOUBLE}\n\n{TEMPLATE}"],
+        "template stands below it",
+    ),
+    "deleted": ([RIGHT_DOUBLE, CHECK, "del double"], "cell 4 deletes `double`."),
     "another_name": (["def mine(x):\n    return 2 * x", "check('toy.double', mine)"], ""),
     "method": (
         [

@@ -283,7 +283,7 @@ def test_hostile_zip_bombs(tmp_path):
             file.writestr(f"{name}.ipynb", b" " * (64 << 20), compress_type=method)
     told = in_little_memory(refusals, source)
     assert "larger than the 20 MB" in told["deflated"]
-    assert told["nested"] == "This is no notebook: nested.zip. Hand in the .ipynb file."
+    assert told["nested"] == "This is a zip: nested.zip. Unpack it, and hand in the .ipynb file."
     assert "not text" in told["renamed"]
     assert "method 12" in told["bz"]
     assert "method 14" in told["xz"]

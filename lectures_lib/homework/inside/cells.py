@@ -1,5 +1,7 @@
 """Run a notebook's code cells without Jupyter: one after the other, in one namespace."""
 
+import __future__
+
 import ast
 import asyncio
 import importlib.abc
@@ -11,6 +13,7 @@ import os
 import runpy
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import IPython
@@ -19,18 +22,27 @@ from IPython.core.inputtransformer2 import TransformerManager
 # cell magics whose cell is Python all the same
 TRANSPARENT = ("%%time", "%%timeit", "%%capture", "%%prun")
 
+_FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+
 
 def namespace() -> dict[str, Any]:
     """The `__main__` that the cells share, with what Jupyter would have put there."""
     main = types.ModuleType("__main__")
     main.__dict__.update(display=_nothing, get_ipython=_Shell, input=_refuse_input)
+    main.__dict__.update(_="", __="", ___="", In=[""], Out={})
     IPython.get_ipython = _ImportedShell
     sys.modules["__main__"] = main
     sys.meta_path.append(_Colab())
     return main.__dict__
 
 
-def run(source: str, names: dict[str, Any], title: str, only_definitions: bool = False) -> None:
+def run(
+    source: str,
+    names: dict[str, Any],
+    title: str,
+    only_definitions: bool = False,
+    between: Callable[[], None] | None = None,
+) -> None:
     """Execute one cell, as it is or, where it is no Python as it stands, without its magics.
 
     Args:
@@ -39,6 +51,8 @@ def run(source: str, names: dict[str, Any], title: str, only_definitions: bool =
         title: stands for the file's name in tracebacks, such as "<cell 3>".
         only_definitions: run only its imports, functions and classes; for a cell that had to be cut
             the last time.
+        between: called before a function or class of the cell takes the name of another one above
+            it in the same cell.
 
     Raises:
         BaseException: whatever the cell raises.
@@ -52,11 +66,29 @@ def run(source: str, names: dict[str, Any], title: str, only_definitions: bool =
         kept = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         tree.body = [node for node in tree.body if isinstance(node, kept)]
     linecache.cache[title] = (len(source), None, source.splitlines(keepends=True), title)
-    code = compile(tree, title, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    if code.co_flags & inspect.CO_COROUTINE:  # there is an `await` outside of functions
-        asyncio.run(eval(code, names))
-    else:
-        exec(code, names)
+    pieces = _pieces(tree) if between else [tree]
+    flags = 0
+    for i, piece in enumerate(pieces):
+        code = compile(piece, title, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | flags)
+        flags |= code.co_flags & _FUTURE  # `from __future__ import …` holds for the whole cell
+        if i:
+            between()
+        if code.co_flags & inspect.CO_COROUTINE:  # there is an `await` outside of functions
+            asyncio.run(eval(code, names))
+        else:
+            exec(code, names)
+
+
+def _pieces(tree: ast.Module) -> list[ast.Module]:
+    """A cell, cut before each function or class that has the name of one above it."""
+    bodies, seen = [[]], set()
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if node.name in seen:
+                bodies.append([])
+            seen.add(node.name)
+        bodies[-1].append(node)
+    return [ast.Module(body, tree.type_ignores) for body in bodies]
 
 
 def _parsed(source: str, title: str) -> ast.Module:

@@ -99,16 +99,20 @@ class Checks:
                 value = self._names.get(name, _MISSING)
                 if value is not seen[1]:
                     seen[1], seen[2] = value, self._cell
+        self.note(answers)
+        self._cell = 0
+
+    def note(self, answers: list[str]) -> None:
+        """Keep what stands for these answers now."""
         for name in answers:
             value = self._names.get(name, _MISSING)
             defined = self._defined.setdefault(name, [])
             if value is not _MISSING and not (defined and defined[0] is value):
                 defined[:] = [value, *defined[:1]]
-        self._cell = 0
 
     def earlier(self, name: str) -> Any:
-        """What stood for an answer before the last cell that bound it anew; None if there was
-        nothing.
+        """What stood for an answer before it was bound anew, by a cell or further down in one;
+        None if there was nothing.
         """
         return ([*self._defined.get(name, []), None, None])[1]
 

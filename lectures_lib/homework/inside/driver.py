@@ -190,10 +190,17 @@ _MISSING = object()
 def _cell(head: dict, names: dict[str, Any], kept: checks.Checks) -> Outcome:
     if not head["only_definitions"]:
         kept.begin(head["cell"])
+    answers = head.get("answers", [])
     try:
-        cells.run(head["source"], names, f"<cell {head['cell']}>", head["only_definitions"])
+        cells.run(
+            head["source"],
+            names,
+            f"<cell {head['cell']}>",
+            head["only_definitions"],
+            between=lambda: kept.note(answers),
+        )
     finally:
-        kept.after_cell(head.get("answers", []))
+        kept.after_cell(answers)
     return Outcome()
 
 

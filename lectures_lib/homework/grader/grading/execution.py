@@ -235,7 +235,7 @@ class Execution:
         outcomes, usable = self._put(sandbox, key)
         at_end = outcomes, key.verdict(outcomes)
         if at_check and at_check[1].right:
-            word = "" if at_end[1].right else _later(checked, key.question.answer_name)
+            word = "" if at_end[1].right else _later(checked, key.question.answer_name, self.cells)
             return at_check[0], _with(at_check[1], word), usable
         if at_end[1].right:
             return at_end[0], _with(at_end[1], AT_END if at_check else ""), usable
@@ -301,10 +301,12 @@ def _with(verdict: Verdict, word: str) -> Verdict:
     return replace(verdict, message=f"{word} {verdict.message}".strip())
 
 
-def _later(checked: Checked, answer: str) -> str:
+def _later(checked: Checked, answer: str, cells: list[str]) -> str:
     """What to tell where an answer is right at its check and no longer after the last cell."""
     told = [
-        f"cell {cell} defines `{name}` anew"
+        f"cell {cell} deletes `{name}`{', which it uses' * (name != answer)}"
+        if re.search(rf"^[ \t]*del\b[^\n]*\b{name}\b", cells[cell - 1], re.MULTILINE)
+        else f"cell {cell} defines `{name}` anew"
         if name == answer
         else f"cell {cell} redefines `{name}`, which it uses"
         for name, cell in checked.changed[:3]

@@ -10,6 +10,7 @@ from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import hints
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.inside.outcomes import Raised
+from lectures_lib.homework.inside.unanswered import TEMPLATE_SAYS
 from lectures_lib.homework.verdict import Verdict
 
 # Why a cell was cut.
@@ -72,7 +73,7 @@ def _never_defined(cell: int, why: Raised | str, needed: list[int], number: int 
     if not others:
         return (
             f"It is defined in code cell {cell + 1}, and that cell did not come to its end. "
-            f"{why_it_stopped(why)}"
+            f"{why_it_stopped(why)}{_of_the_template(why)}"
         )
     those = f"question {others[0]}, which is"
     if others[1:]:
@@ -86,6 +87,30 @@ def _never_defined(cell: int, why: Raised | str, needed: list[int], number: int 
 def why_it_stopped(why: Raised | str) -> str:
     """Why a cell stopped."""
     if isinstance(why, Raised):
-        where = f" in line {why.line}, `{why.source}`" if why.source else ""
-        return f"{why.kind}{where}: {why.message}" if why.message else f"{why.kind}{where}."
+        # a line with backticks cannot be set between backticks
+        line = f", `{why.source}`" * ("`" not in why.source)
+        where = f" in line {why.line}{line}" if why.source else ""
+        told = f"{why.kind}{where}: {why.message}" if why.message else f"{why.kind}{where}."
+        return told + _of_a_copy(why)
     return CUT.get(why, "What became of it is not known.")
+
+
+def _of_the_template(why: Raised | str) -> str:
+    """What to do about the template's line where it is no part of a function."""
+    if isinstance(why, Raised) and (why.kind, why.message) == (
+        "NotImplementedError",
+        TEMPLATE_SAYS,
+    ):
+        return ". This is the template's line, and it stands outside of your functions: delete it."
+    return ""
+
+
+def _of_a_copy(why: Raised) -> str:
+    """What to do about characters that came with a copy and are no Python."""
+    if why.kind != "SyntaxError":
+        return ""
+    if why.source.startswith("```"):
+        return ". The three backticks belong to Markdown: delete the lines with them."
+    if "non-printable character" in why.message:
+        return ". It came with a copy from a page and looks like a space: type the spaces anew."
+    return ""

@@ -233,6 +233,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
         uses=uses(execution.cells, job.homework),
         seconds=seconds,
         notes=hints.of_no_code(execution.cells)
+        + hints.of_no_imports(execution.cells)
         + hints.of_another_homework(execution.cells, job.homework.name),
         code=_own_code(execution, job.homework, verdicts),
         doubtful=execution.doubtful,

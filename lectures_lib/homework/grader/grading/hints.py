@@ -131,7 +131,9 @@ def of_text_cells(texts: list[str], name: str) -> str:
     """
     if not defining(texts, name):
         return ""
-    return "It stands in a text cell, which is not run: make a code cell of that."
+    return (
+        "It stands in a cell of text (Markdown or raw), which is not run: make a code cell of that."
+    )
 
 
 def of_a_missing_name(cells: list[str], name: str, others: Container[str] = ()) -> str:
@@ -174,6 +176,16 @@ def of_no_code(cells: list[str]) -> tuple[str, ...]:
     return (
         "There is no code in the notebook, so there was nothing to run. Was it saved before it was "
         "handed in?",
+    )
+
+
+def of_no_imports(cells: list[str]) -> tuple[str, ...]:
+    """A word for a notebook with checks that nothing was imported for."""
+    if any("lectures_lib" in cell for cell in cells) or not any(map(_CHECKED.search, cells)):
+        return ()
+    return (
+        "No cell imports `check`: the homework's first cells, with the set-up and the imports, are "
+        "missing. Take them from the notebook as it was given to you.",
     )
 
 

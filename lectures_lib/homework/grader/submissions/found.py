@@ -147,10 +147,10 @@ def _no_notebook(theirs: list[Found]) -> str:
     """Why there is nothing to grade: the file's own reason, if it has one."""
     if len(theirs) == 1 and theirs[0].entry.refusal:
         return theirs[0].entry.refusal
-    return (
-        f"This is no notebook: {listed(found.own_name for found in theirs)}. Hand in the .ipynb "
-        f"file."
-    )
+    names = [found.own_name for found in theirs]
+    if all(name.lower().endswith(".zip") for name in names):
+        return f"This is a zip: {listed(names)}. Unpack it, and hand in the .ipynb file."
+    return f"This is no notebook: {listed(names)}. Hand in the .ipynb file."
 
 
 def _submission(
