@@ -39,6 +39,7 @@ def at_work() -> tuple[dict, str]:
         "source": [translates.subwords.decode([i]).strip() for i in source[0].tolist()],
         "read": words[:-1],
         "written": words[1:],
+        "text": translates.subwords.decode(target, skip_specials=True),
         "candidates": likeliest(seen[""][0], translates.subwords),
         **numbers(seen, entering, model.config),
     }

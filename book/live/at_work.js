@@ -3,7 +3,7 @@
 // the reader's own sentence plays as soon as the model has read it.
 import { choice, make, percent } from "./figure.js";
 import { Lanes } from "./lanes.js";
-import { ofTrace, stored } from "./run.js";
+import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
 import { Walk } from "./walk.js";
@@ -19,7 +19,9 @@ export class AtWork extends TwoWays {
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.heads = choice("Attention of", [["", "all heads (their mean)"]]);
     const sentence = this.asks("Your own sentence", "Translate", () => this.translate());
-    this.show(this.sees, this.found, this.walk.whole, make("div", { class: "lv-row" }, this.heads.whole),
+    const legend = make("p", { class: "lv-head" }, `Read it from below. A box is a vector, ${NUMBERS} of its ${options.run.d} numbers; it is carried on straight up, and a coloured line is what attention adds, the thicker the more; `,
+      make("span", { class: "lv-is-key" }, "lines of this colour"), " lead from what was read to what is written. Press a box to see its lines alone.");
+    this.show(legend, this.walk.whole, this.found, this.sees, make("div", { class: "lv-row" }, this.heads.whole),
       sentence, this.examples, make("div", { class: "lv-row" }, this.direction.whole, this.go), this.status);
     this.heads.select.addEventListener("change", () => this.begin(this.walk.step));
     this.walk.play.addEventListener("click", () => this.hush());
@@ -51,14 +53,14 @@ export class AtWork extends TwoWays {
 
   // A run, and the heads that it has.
   take(run) {
-    this.run_ = run;
+    this.current = run;
     this.heads.select.replaceChildren(...[["", "all heads (their mean)"], ...Array.from({ length: run.heads }, (_, h) => [h, `head ${h}`])]
       .map(([value, text]) => make("option", { value }, text)));
     this.lanes = this.drawn();
   }
 
   drawn() {
-    const { value } = this.heads.select, lanes = new Lanes(this.run_, value === "" ? null : Number(value), this.sees.clientWidth, (node) => this.ask(node));
+    const { value } = this.heads.select, lanes = new Lanes(this.current, value === "" ? null : Number(value), this.sees.clientWidth, (node) => this.ask(node));
     this.sees.replaceChildren(lanes.svg);
     return lanes;
   }
@@ -107,20 +109,27 @@ export class AtWork extends TwoWays {
 
   // What is seen now, in words and numbers.
   says({ stack, level, at }) {
-    const { run_: run } = this, last = run.layers;
+    const { current: run } = this, last = run.layers;
     if (stack === "encoder") {
       if (level === 0) return [`Every token becomes a vector of ${run.d} numbers (twelve are drawn): a row of a table, and its position.`];
       const { query, key, share } = this.lanes.strongest(level - 1);
-      return [`Encoder, block ${level - 1}: all tokens at once, each takes from all. “${run.source[query]}” takes most from another, ${share.toFixed(2)} from “${run.source[key]}”.`,
+      return [`Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
         ...(level === last ? [` What stands at the top now, all blocks of the decoder can look at.`] : [])];
     }
     const read = run.read[at];
     if (stack === "output") {
       const [first, ...others] = run.candidates[at];
-      return [`Behind “${read}” it writes the likeliest of all tokens: `, make("b", {}, `“${first.token}”`), ` ${percent(first.share)}; then come ${others.map(({ token, share }) => `“${token}” ${percent(share)}`).join(", ")}.`];
+      const last = at === run.read.length - 1, chip = ({ token, share }) => [make("code", {}, token), ` ${percent(share)}`];
+      return [`After “${read}” it writes the likeliest of all tokens: `, ...chip(first), "; then come ", ...others.flatMap((one, i) => [i ? ", " : "", ...chip(one)]), "; the others share the rest.",
+        ...(last ? [" The lines that are left: where the last block looked most, before each word. The translation: ", make("b", { dir: "auto" }, run.text)] : [])];
     }
     if (level === 0) return [at === 0 ? `The decoder begins: it reads ${read}, which stands in front of every translation.` : `What it has just written, “${read}”, it reads now.`];
-    return [`Decoder, block ${level - 1}: ${this.lanes.told({ stack, level, at })}.`];
+    return [`Decoder, ${this.block(level)}: ${this.lanes.told({ stack, level, at })}.`];
+  }
+
+  // A block's name: they are counted from 0.
+  block(level) {
+    return `block ${level - 1} (of 0 to ${this.current.layers - 1})`;
   }
 
   // A vector that the reader points at: from where it took.
@@ -130,8 +139,8 @@ export class AtWork extends TwoWays {
     const asked = this.lanes.ask(node);
     if (!asked) return this.paint(this.walk.step);
     const { stack, level, at } = asked;
-    this.found.textContent = level === 0 ? `“${this.run_.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
-      : `Behind block ${level - 1} of the ${stack}: ${this.lanes.told(asked)}.`;
+    this.found.textContent = level === 0 ? `“${this.current.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
+      : `${stack === "encoder" ? "Encoder" : "Decoder"}, ${this.block(level)}: ${this.lanes.told(asked)}.`;
   }
 
   async translate() {

@@ -3,10 +3,11 @@
 import { draw } from "./figure.js";
 
 const LANE = 17.6, GAP = 34, EDGE = 8, LEAN = 10; // the narrowest lane, between the stacks, at both ends; more where words lean out
-const STEP = 72, STRIP = 24; // from one level to the next, a vector's height
+const STEP = 64, STRIP = 24; // from one level to the next, a vector's height
 const RAILS = 28; // where the lines from the encoder lie side by side
 const LETTER = 6.9, SLANTED = 66; // the width of a letter, the height of words that do not fit
 const LEAST = 0.02, LEAST_OF_MANY = 0.06, MANY = 30; // a smaller weight is not drawn
+const TOLD = 0.1; // a smaller one is not written
 
 const mean = (tables) => tables[0].map((row, i) => row.map((_, j) => tables.reduce((sum, table) => sum + table[i][j], 0) / tables.length));
 
@@ -15,9 +16,11 @@ export class Lanes {
   constructor(run, head, room, pressed) {
     Object.assign(this, { run, head, pressed });
     const { source, read, written } = run, n = source.length + read.length;
-    this.lane = Math.max(LANE, Math.min(64, (room - GAP - 2 * EDGE - LEAN) / n));
+    const lane = (edges) => Math.max(LANE, Math.min(64, (room - GAP - edges) / n));
+    this.lane = lane(2 * EDGE);
     this.slanted = [source, read, written].some((words) => words.some((word, i) => LETTER * ([...word].length + [...(words[i + 1] ?? word)].length) / 2 + 5 > this.lane));
     this.left = EDGE + (this.slanted ? LEAN : 0);
+    this.lane = lane(this.left + EDGE);
     this.words = this.slanted ? SLANTED : 26;
     this.least = n > MANY ? LEAST_OF_MANY : LEAST;
     this.top = Math.max(this.words + 12, RAILS) + 18;
@@ -53,14 +56,13 @@ export class Lanes {
     return this.tables.get(name);
   }
 
-  // What stands there from the start: both stacks, and the lanes.
+  // What stands there from the start: both stacks.
   ground() {
-    const { run, top, bottom } = this;
+    const { top, bottom, run } = this;
     return ["encoder", "decoder"].flatMap((stack) => {
       const tokens = run.tokens(stack), left = this.x(stack, 0) - this.lane / 2, wide = tokens.length * this.lane;
       return [draw("rect", { class: `lv-frame lv-${stack}`, x: left - 3, y: top - 12, width: wide + 6, height: bottom - top + 24, rx: 9 }),
-        draw("text", { class: `lv-stack lv-${stack}`, x: left, y: this.height - 6, "text-anchor": "start" }, `${stack}, ${run.layers} blocks`),
-        ...tokens.map((_, at) => draw("path", { class: "lv-lane", d: `M${this.x(stack, at)} ${bottom}V${top}` }))];
+        draw("text", { class: `lv-stack lv-${stack}`, x: left, y: this.height - 6, "text-anchor": "start" }, `${stack} (${stack === "encoder" ? "reads" : "writes"})`)];
     });
   }
 
@@ -71,7 +73,8 @@ export class Lanes {
         this.word(this.run.written[at], x, this.top - 24, true));
     }
     const all = stack === "encoder" ? this.run.source.map((_, i) => i) : [at];
-    return draw("g", { class: "lv-then" }, draw("g", { class: "lv-lines" }, ...(level ? all.flatMap((i) => this.lines({ stack, level, at: i })) : [])),
+    const carried = level ? all.map((i) => draw("path", { class: "lv-lane", d: `M${this.x(stack, i)} ${this.y(level - 1) - STRIP / 2}V${this.y(level) + STRIP / 2}` })) : [];
+    return draw("g", { class: "lv-then" }, ...carried, draw("g", { class: "lv-lines" }, ...(level ? all.flatMap((i) => this.lines({ stack, level, at: i })) : [])),
       ...(level ? [] : all.map((i) => this.word(this.run.tokens(stack)[i], this.x(stack, i), this.bottom + 26, false))), ...all.map((i) => this.vector({ stack, level, at: i })));
   }
 
@@ -98,9 +101,10 @@ export class Lanes {
   lines({ stack, level, at }) {
     const to = this.x(stack, at), down = this.y(level - 1) - STRIP / 2, up = this.y(level) + STRIP / 2;
     const line = (share, kind, d) => (share < this.least ? [] : [draw("path", { class: `lv-line lv-${kind}`, d, pathLength: 1, style: `--share: ${share.toFixed(3)}` })]);
+    const named = stack === "encoder" ? this.strongest(level - 1) : {};
     const self = this.table(stack, level - 1, "self_attention")[at].flatMap((share, j) => {
       const from = this.x(stack, j), bend = (down - up) * 0.55;
-      return line(share, stack, `M${from} ${down}C${from} ${down - bend} ${to} ${up + bend} ${to} ${up}`);
+      return line(share, named.query === at && named.key === j ? `${stack} lv-named` : stack, `M${from} ${down}C${from} ${down - bend} ${to} ${up + bend} ${to} ${up}`);
     });
     if (stack === "encoder") return self;
     return [...self, ...this.table(stack, level - 1, "cross_attention")[at].flatMap((share, j) => line(share, "memory", this.rail(j, to, up)))];
@@ -135,6 +139,17 @@ export class Lanes {
       group.classList.toggle("lv-now", i === step);
     });
     for (const node of this.svg.querySelectorAll("[aria-pressed]")) node.removeAttribute("aria-pressed");
+    this.svg.classList.toggle("lv-ends", step === this.moments.length - 1);
+    if (step === this.moments.length - 1) this.asked.replaceChildren(...this.alignment());
+  }
+
+  // At the end: from where each written word took most, in the last block.
+  alignment() {
+    const { layers, read } = this.run, table = this.table("decoder", layers - 1, "cross_attention"), up = this.y(layers) + STRIP / 2;
+    return read.map((_, at) => {
+      const row = [...table[at]], share = Math.max(...row), j = row.indexOf(share);
+      return draw("path", { class: "lv-line lv-memory", d: this.rail(j, this.x("decoder", at), up), pathLength: 1, style: `--share: ${share.toFixed(3)}` });
+    });
   }
 
   // Show one vector's lines alone; asked again, all as before (then nothing is given back).
@@ -145,19 +160,25 @@ export class Lanes {
     if (again) return null;
     node.setAttribute("aria-pressed", "true");
     this.svg.classList.add("lv-asks");
-    if (asked.level) this.asked.append(...this.lines(asked));
+    if (asked.level) this.asked.append(...this.lines(asked), ...this.shares(asked));
     return asked;
+  }
+
+  // The larger weights of a vector that is asked, written where it took from.
+  shares({ stack, level, at }) {
+    const written = (attention, from, below) => [...this.table(stack, level - 1, attention)[at]].flatMap((share, j) => (share < TOLD ? []
+      : [draw("text", { class: "lv-number", x: this.x(from, j), y: this.y(below) + 5, "text-anchor": "middle" }, share.toFixed(2).replace(/^0/, ""))]));
+    return [...written("self_attention", stack, level - 1), ...(stack === "decoder" ? written("cross_attention", "encoder", this.run.layers) : [])];
   }
 
   // In words: from where a vector took most.
   told({ stack, level, at }) {
-    const { run } = this, best = (attention, words) => {
+    const { run } = this, word = `“${run.tokens(stack)[at]}”`, best = (attention, words) => {
       const row = [...this.table(stack, level - 1, attention)[at]], j = row.indexOf(Math.max(...row));
-      return `${row[j].toFixed(2)} from “${words[j]}”`;
+      return `from “${words[j]}” (${row[j].toFixed(2)})`;
     };
-    const takes = `“${run.tokens(stack)[at]}” takes`;
-    return stack === "encoder" ? `${takes} most, ${best("self_attention", run.source)}`
-      : `of what is written, ${takes} most, ${best("self_attention", run.read)}; of the source, ${best("cross_attention", run.source)}`;
+    return stack === "encoder" ? `${word} takes most ${best("self_attention", run.source)}`
+      : `after ${word}, on the way to the next word, it takes most ${best("self_attention", run.read)} among the words read so far, and ${best("cross_attention", run.source)} in the source`;
   }
 
   // The largest weight that a token of the source gives another one.

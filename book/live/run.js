@@ -1,6 +1,6 @@
 // One sentence's way through a translator, as the film of it needs it: tokens, weights, a few numbers of every vector, and what else
 // might have been written. It comes from what the page computed (ofTrace), or was stored when the site was built (stored: through.py).
-const NUMBERS = 12; // of a vector
+export const NUMBERS = 12; // of a vector
 
 const sides = { tokens(stack) { return stack === "encoder" ? this.source : this.read; } };
 
@@ -12,16 +12,16 @@ export function ofTrace(trace) {
     return trace.candidates[step].slice(0, 3).map(({ id, token }) => ({ token: token.replace(/^␣/, ""), share: Math.exp(scores[id] - most) / total }));
   });
   return {
-    ...sides, heads, layers, d: trace.d, candidates, source: words(trace.source), read: words(trace.read), written: words(trace.written),
+    ...sides, heads, layers, d: trace.d, candidates, text: trace.text, source: words(trace.source), read: words(trace.read), written: words(trace.written),
     vectors: (stack, level) => rows(stack, level).map((vector) => [...vector.slice(0, NUMBERS)]),
     weights: (stack, block, attention, head) => trace.weights(stack, block, attention, head).map((row) => [...row]),
   };
 }
 
 // Stored, the weights are thousandths, and the vectors hundredths.
-export function stored({ source, read, written, heads, layers, d, weights, vectors, candidates }) {
+export function stored({ text, source, read, written, heads, layers, d, weights, vectors, candidates }) {
   return {
-    ...sides, heads, layers, d, source, read, written,
+    ...sides, heads, layers, d, text, source, read, written,
     candidates: candidates.map((three) => three.map(([token, share]) => ({ token, share }))),
     vectors: (stack, level) => vectors[stack][level].map((vector) => vector.map((value) => value / 100)),
     weights: (stack, block, attention, head) => weights[stack][attention][block][head].map((row) => row.map((value) => value / 1000)),

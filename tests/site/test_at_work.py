@@ -10,6 +10,8 @@ import torch
 from computed import Computed
 from live_page import figure
 
+from lectures_lib import stored
+
 pytestmark = pytest.mark.browser
 PAGE = "book/through.html"
 TITLE = "The whole model at work"
@@ -86,6 +88,8 @@ def test_each_line_is_a_weight_of_the_librarys(film, computed, sentence, head, n
     sure = expected[expected >= LEAST + 1e-3]
     shown = torch.tensor([share for share in found if share >= LEAST + 1e-3])
     assert torch.allclose(shown[: len(sure)], sure, **ROUNDED)
+    written = sorted(map(float, box.locator(".lv-number").all_text_contents()))
+    assert written == pytest.approx(sorted(expected[expected >= 0.1].tolist()), abs=0.006)
     for row, share in zip(rows, re.findall(r"\d\.\d\d", told(box)), strict=True):
         assert float(share) == pytest.approx(float(row.max()), abs=0.006)
 
@@ -120,9 +124,18 @@ def test_what_the_page_says_under_its_film(film, computed):
     assert cross[1, 1] == pytest.approx(0.87, abs=0.005)  # Two, Hunde
     box = film()
     press(box, "decoder", 4, 2)
-    assert "0.63 from “spielen”" in told(box)
+    assert "from “spielen” (0.63) in the source" in told(box)
     press(box, "decoder", 4, 1)
-    assert "0.87 from “Hunde”" in told(box)
+    assert "from “Hunde” (0.87) in the source" in told(box)
+
+
+def test_at_the_end_it_says_the_translation(film):
+    for sentence in (FIRST, OWN):
+        box = film(sentence)
+        said = go(box, box.get_by_role("slider", name="Step").get_attribute("max"))
+        (expected,) = stored.translator("de", "en")([sentence])
+        assert said.endswith(f"The translation: {expected}")
+        assert box.locator(".lv-asked .lv-memory").count() == box.locator(".lv-output").count()
 
 
 def test_it_plays_by_itself_once_it_is_seen_and_can_be_stopped(film):
@@ -160,7 +173,7 @@ def test_keys_lead_from_vector_to_vector(film):
         page.keyboard.press(key)
     pressed = box.locator(".lv-lanes [aria-pressed=true]")
     assert pressed.get_attribute("data-at") == "encoder-2-1"
-    assert "block 1 of the encoder" in told(box)
+    assert "Encoder, block 1" in told(box)
     page.keyboard.press(" ")  # once more: all as before
     assert pressed.count() == 0
     for _ in range(6):
@@ -192,11 +205,11 @@ def test_whatever_is_typed_is_shown_on_a_phone(film, text):
 )
 def test_what_cannot_be_shown_is_said_and_the_film_stays(film, text, said):
     box = film()
-    before = box.locator(".lv-lanes .lv-word").all_inner_texts()
+    before = box.locator(".lv-lanes .lv-word").all_text_contents()
     translate(box, text)
     box.locator(".lv-status.lv-wrong").wait_for()
     assert said in box.get_by_role("status").inner_text()
-    assert box.locator(".lv-lanes .lv-word").all_inner_texts() == before
+    assert box.locator(".lv-lanes .lv-word").all_text_contents() == before
 
 
 def test_a_download_that_fails_is_said_and_can_be_tried_again(film):
