@@ -63,9 +63,9 @@ def test_a_first_day_ends_with_the_grades_of_the_page(tmp_path):
 
 
 def test_git_keeps_what_is_about_students_to_itself():
-    named = re.search(r"^Git ignores (.*), so that", section(), re.MULTILINE)[1]
+    named = re.search(r"^Git ignores (.*) and autograder zips, so that", section(), re.MULTILINE)[1]
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
     names = re.findall("`(.+?)`", named)
-    assert len(names) == 5
+    assert len(names) == 6 and "/*_autograder.zip" in ignored
     for name in names:
         assert f"/{name}" in ignored or name in ignored

@@ -173,6 +173,16 @@ def test_an_extension_by_any_name(known):
     assert rules.unused([result()]) == ["ada"]
 
 
+@pytest.mark.parametrize("name", ["4711", "Participant 4711"])
+def test_moodle_s_number_names_a_student_with_its_word_and_without(name):
+    rules = Rules(deadline=DEADLINE, late=TEN, extensions={name: DEADLINE + timedelta(days=7)})
+    theirs = result(
+        ids={"moodle": "Participant 4711"}, handed_in=DEADLINE.astimezone(UTC) + timedelta(days=8)
+    )
+    assert rules.score(TOY, theirs).days_late == 1
+    assert rules.unused([theirs]) == []
+
+
 def test_canvas_mark_is_nobody_s_name():
     rules = Rules(deadline=DEADLINE, late=TEN, extensions={"LATE": DEADLINE + timedelta(days=7)})
     marked = result(

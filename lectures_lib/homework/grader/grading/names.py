@@ -52,5 +52,9 @@ def called(results: Iterable[Result]) -> set[str]:
 
 
 def names_of(work: Result | Submission) -> list[str]:
-    """Every name by which a file of rules may call whoever handed this in."""
-    return [work.student, *(name for kind, name in work.ids.items() if kind != "canvas_late")]
+    """Every name by which a file of rules may call whoever handed this in: of Moodle's "Participant
+    4711" also the number alone.
+    """
+    ids = [name for kind, name in work.ids.items() if kind != "canvas_late"]
+    number = work.ids.get("moodle", "").removeprefix("Participant ")
+    return [work.student, *ids, *([number] if number else [])]
