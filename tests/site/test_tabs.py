@@ -16,7 +16,7 @@ PAGE = "book/welcome.html"
 
 def test_a_used_tab_remembers_nothing(tabs, address):
     page = tabs.take()
-    page.goto(address + PAGE)
+    page.goto(address + PAGE, wait_until="networkidle")  # a live figure's modules come late
     new = page.evaluate(LEFT)
     asked = sorted(set(page.asked))
     page.evaluate("localStorage.mine = sessionStorage.mine = window.mine = 1")
@@ -33,7 +33,7 @@ def test_a_used_tab_remembers_nothing(tabs, address):
     again = tabs.take()
     assert again is page and again.url == "about:blank"
     assert len(again.context.pages) == 1
-    again.goto(address + PAGE)
+    again.goto(address + PAGE, wait_until="networkidle")
     assert again.evaluate(LEFT) == new
     assert sorted(set(again.asked)) == asked
     assert not (again.failed or again.wrong or again.said)
