@@ -17,7 +17,7 @@ export class AtWork extends TwoWays {
     this.sees = make("div", { class: "lv-scene", role: "region", "aria-label": "The model", tabindex: "0" });
     this.found = make("p", { class: "lv-about lv-moment" });
     this.walk = new Walk((step) => this.paint(step), PAUSE);
-    this.heads = choice("Attention of", [["", "all heads (their mean)"]]);
+    this.heads = choice("Attention of", []);
     const sentence = this.asks("Your own sentence", "Translate", () => this.translate());
     const legend = make("p", { class: "lv-head" }, `Read it from below. A box is a vector, ${NUMBERS} of its ${options.run.d} numbers; it is carried on straight up, and a coloured line is what attention adds, the thicker the more; `,
       make("span", { class: "lv-is-key" }, "lines of this colour"), " lead from what was read to what is written. Press a box to see its lines alone.");
@@ -67,10 +67,8 @@ export class AtWork extends TwoWays {
 
   // The same run, drawn anew: another head, or another width.
   begin(step) {
-    const playing = this.walk.playing;
     this.lanes = this.drawn();
     this.paint(step);
-    if (!playing) this.hush();
   }
 
   // The first film begins by itself, once, where it is seen; not for those who asked for less motion.
@@ -80,25 +78,24 @@ export class AtWork extends TwoWays {
       if (!isIntersecting) return;
       watch.disconnect();
       if (this.walk.step === 0 && !this.walk.playing) this.walk.run();
-      this.hush();
     }, { threshold: 0.6 });
     watch.observe(this.sees);
     this.host.addEventListener("pointerdown", () => watch.disconnect(), { once: true });
     this.host.addEventListener("keydown", () => watch.disconnect(), { once: true });
   }
 
-  // While it plays, nothing is read aloud.
+  // While it plays, nothing is read aloud but its end.
   hush() {
-    this.found.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
+    this.found.setAttribute("aria-live", this.walk.playing && this.walk.step < this.walk.last ? "off" : "polite");
   }
 
   paint(step) {
     if (!this.lanes) return;
     this.lanes.paint(step);
     const moment = this.lanes.moments[step];
+    this.hush();
     this.found.replaceChildren(...this.says(moment));
     this.keepInView(this.lanes.where(moment));
-    if (step === this.lanes.moments.length - 1) this.found.setAttribute("aria-live", "polite");
   }
 
   // A long sentence is wider than the page: what happens now stays in sight.
@@ -109,12 +106,12 @@ export class AtWork extends TwoWays {
 
   // What is seen now, in words and numbers.
   says({ stack, level, at }) {
-    const { current: run } = this, last = run.layers;
+    const { current: run } = this;
     if (stack === "encoder") {
-      if (level === 0) return [`Every token becomes a vector of ${run.d} numbers (twelve are drawn): a row of a table, and its position.`];
+      if (level === 0) return [`Every token becomes a vector of ${run.d} numbers (${NUMBERS} are drawn): a row of a table, and its position.`];
       const { query, key, share } = this.lanes.strongest(level - 1);
       return [`Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
-        ...(level === last ? [` What stands at the top now, all blocks of the decoder can look at.`] : [])];
+        ...(level === run.layers ? [` What stands at the top now, all blocks of the decoder can look at.`] : [])];
     }
     const read = run.read[at];
     if (stack === "output") {
@@ -161,6 +158,5 @@ export class AtWork extends TwoWays {
     this.take(ofTrace(new Trace(found)));
     this.walk.begin(this.lanes.moments.length - 1, 0);
     this.walk.run();
-    this.hush();
   }
 }

@@ -1,5 +1,7 @@
 // One sentence's way through a translator, as the film of it needs it: tokens, weights, a few numbers of every vector, and what else
-// might have been written. It comes from what the page computed (ofTrace), or was stored when the site was built (stored: through.py).
+// might have been written. It comes from what the page computed (ofTrace), or was stored when the site was built (stored: at_work.py).
+import { shares } from "./choosing.js";
+
 export const NUMBERS = 12; // of a vector
 
 const sides = { tokens(stack) { return stack === "encoder" ? this.source : this.read; } };
@@ -8,8 +10,8 @@ export function ofTrace(trace) {
   const words = (tokens) => tokens.map(({ token }) => token.replace(/^␣/, "")), { n_heads: heads, n_layers: layers } = trace.config;
   const rows = (stack, level) => (level === 0 ? trace.entering(stack) : trace.seen[`${stack}.blocks.${level - 1}.around_feed_forward`]);
   const candidates = trace.written.map((_, step) => {
-    const scores = trace.seen[""][step], most = scores.reduce((a, b) => Math.max(a, b)), total = scores.reduce((sum, score) => sum + Math.exp(score - most), 0);
-    return trace.candidates[step].slice(0, 3).map(({ id, token }) => ({ token: token.replace(/^␣/, ""), share: Math.exp(scores[id] - most) / total }));
+    const all = shares(trace.seen[""][step]);
+    return trace.candidates[step].slice(0, 3).map(({ id, token }) => ({ token: token.replace(/^␣/, ""), share: all[id] }));
   });
   return {
     ...sides, heads, layers, d: trace.d, candidates, text: trace.text, source: words(trace.source), read: words(trace.read), written: words(trace.written),
