@@ -143,9 +143,14 @@ def asked_from_the_left(
 
 
 def train(
-    size: Ablations, variant: str, documents: list, tokenizer: WordPiece, seed: int
+    size: Ablations,
+    variant: str,
+    documents: list,
+    tokenizer: WordPiece,
+    seed: int,
+    checkpoint: Path,
 ) -> nn.Module:
-    """One model of one variant."""
+    """One model of one variant; stopped, it goes on from the checkpoint the next time."""
     rates, random_share = VARIANTS[variant]
     batches = PreTrainingBatches(
         documents,
@@ -174,6 +179,9 @@ def train(
         steps=size.steps,
         clip=1.0,
         mixed_precision=size.mixed_precision,
+        checkpoint=checkpoint,
+        save_every=max(1, size.steps // 20),
+        resume=True,
         progress=False,
     )
     return model
@@ -192,7 +200,8 @@ def measure(
     if kept.exists():
         return json.loads(kept.read_text())
     began = time.monotonic()
-    model = train(size, variant, documents, tokenizer, seed)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    model = train(size, variant, documents, tokenizer, seed, kept.with_suffix(".checkpoint"))
     mask_id = tokenizer.token_id("[MASK]")
     if variant == LEFT_TO_RIGHT:
         found = asked_from_the_left(model, asked, mask_id)
@@ -202,7 +211,6 @@ def measure(
         if VARIANTS[variant][1] is not None:
             found["next_sentence"] = scores.next_sentence
     found["minutes"] = (time.monotonic() - began) / 60
-    kept.parent.mkdir(parents=True, exist_ok=True)
     write_whole(kept, json.dumps(found))
     print(variant, seed, found, flush=True)
     return found

@@ -33,7 +33,6 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -237,12 +236,6 @@ def seen(counting: KneserNey, ids: list[int]) -> float:
     return sum(gram in known for gram in grams) / len(grams)
 
 
-def in_all(clock: list[float]) -> float:
-    """Minutes of a run that was stopped and taken up again: the clock began at 0 each time."""
-    starts = [0.0, *clock]
-    return sum(now - last if now >= last else now for last, now in pairwise(starts))
-
-
 def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder: Path) -> dict:
     """Train one model and test it."""
     measured = folder / f"seed_{seed}.json"
@@ -297,7 +290,7 @@ def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder:
     found |= {
         "validation": {str(step): at["nats"] for step, at in history.evaluations.items()},
         "n_parameters": sum(p.numel() for p in model.parameters()),
-        "minutes": in_all([at["minutes"] for at in history.evaluations.values()]),
+        "minutes": results.in_all([at["minutes"] for at in history.evaluations.values()]),
     }
     if size.stored and seed == 0:
         name = CORPORA[size.corpus].stored

@@ -2,8 +2,9 @@
 (chapter 14).
 
     LECTURES_DATA=<mirror> python experiments/low_rank.py --task sst2
-        three seeds, some ten minutes of two cores each; writes book/results/low_rank_sst2.json and
-        the model of seed 0, lectures_lib/stored/sentiment.safetensors
+        three seeds, ten minutes to half an hour of two cores each; writes
+        book/results/low_rank_sst2.json, which says what seeds are in so far, and the model of seed
+        0, lectures_lib/stored/sentiment.safetensors
     … the same command once more
         goes on with the seeds that are missing
     python experiments/low_rank.py --task sst2 --rates 5e-4 1e-3 2e-3

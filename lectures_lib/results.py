@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
@@ -43,6 +44,15 @@ def spread(values: list[float]) -> dict[str, Any]:
         "n": len(values),
         "values": values,
     }
+
+
+def in_all(clock: list[float]) -> float:
+    """The time that a run took which was stopped and taken up again.
+
+    Args:
+        clock: the time at each look, oldest first; the clock began at 0 whenever the run went on.
+    """
+    return sum(now - last if now >= last else now for last, now in pairwise([0.0, *clock]))
 
 
 def spreads(runs: list[dict], common: bool = False) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 
 NAME = re.compile(r"(?:^|/)(\d\d)(b?)_\w+(?:\.html)?$")  # a chapter's name or address
 MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
+NEEDS = re.compile(r"\bYou need\s+(chapters? \d+b?(?:(?:,| and|, and) \d+b?)*)")
 
 
 def parts(app: Sphinx) -> dict[str, str]:
@@ -50,18 +51,20 @@ def place(page: str, chapters: int) -> str:
 def frame(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Below the title of a chapter or a homework: its place in the course, its minutes, and its
-    notebook on Colab and as a file.
+    """Below the title of a chapter or a homework: its place in the course, its minutes, the chapters
+    that it begins from, and its notebook on Colab and as a file.
     """
     if doctree is None or not page.startswith(("notebooks/", "exercises/")):
         return
     pages = parts(app)
     chapters = sum(number(other).isdigit() for other in pages)
-    minutes = MINUTES.search(doctree.astext())
+    text = " ".join(doctree.astext().split())
+    minutes, needs = MINUTES.search(text), NEEDS.search(text)
     said = [
         pages[page],
         place(page, chapters),
         f"about {minutes[1]} minutes" if minutes else "",
+        f"needs {needs[1]}" if needs else "",
     ]
     options, up = app.config.html_theme_options, "../" * page.count("/")
     repository = options["repository_url"].removeprefix("https://")

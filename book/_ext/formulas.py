@@ -11,6 +11,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from attention_colours import coloured
 from docutils import nodes
 from node import MODULES, NODE
 from sphinx.application import Sphinx
@@ -22,10 +23,12 @@ KATEX = MODULES / "katex"
 STYLE = "katex/katex.min.css"
 SERVER = """
 const katex = require(process.argv[1]);
+const strict = (code) => code === "htmlExtension" ? "ignore" : "error";
+const trust = ({ command }) => command === "\\\\htmlClass";
 require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
   const { tex, display } = JSON.parse(line);
   let answer;
-  try { answer = { html: katex.renderToString(tex, { displayMode: display, strict: "error" }) }; }
+  try { answer = { html: katex.renderToString(tex, { displayMode: display, strict, trust }) }; }
   catch (error) { answer = { error: error.message }; }
   console.log(JSON.stringify(answer));
 });
@@ -53,9 +56,9 @@ def render(tex: str, display: bool) -> dict[str, str]:
     return json.loads(process.stdout.readline())
 
 
-def html(node: nodes.Element, display: bool) -> str:
+def html(node: nodes.Element, page: str, display: bool) -> str:
     """The formula of a math node as HTML, and a warning where there is a mistake in it."""
-    answer = render(node.astext(), display)
+    answer = render(coloured(node.astext(), page), display)
     if "error" in answer:
         logger.warning("formula: %s", answer["error"], location=node)
     return answer.get("html", "")
@@ -64,7 +67,9 @@ def html(node: nodes.Element, display: bool) -> str:
 def visit_inline(translator, node: nodes.math) -> None:
     """A formula in the running text."""
     translator.body.append(
-        translator.starttag(node, "span", "") + html(node, display=False) + "</span>"
+        translator.starttag(node, "span", "")
+        + html(node, translator.builder.current_docname, display=False)
+        + "</span>"
     )
     raise nodes.SkipNode
 
@@ -75,10 +80,8 @@ def visit_display(translator, node: nodes.math_block) -> None:
     The theme makes what has the class of its tables reachable by keyboard when it is too wide and
     has to be scrolled.
     """
-    scroller = (
-        f'<div class="formula-scroll '
-        f'pst-scrollable-table-container">{html(node, display=True)}</div>'
-    )
+    formula = html(node, translator.builder.current_docname, display=True)
+    scroller = f'<div class="formula-scroll pst-scrollable-table-container">{formula}</div>'
     translator.body.append(translator.starttag(node, "div", CLASS="formula") + scroller)
     if node["number"]:
         translator.body.append(

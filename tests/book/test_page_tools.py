@@ -93,6 +93,11 @@ def test_results_are_saved_whole_and_read_back(tmp_path):
         results.spread([])
 
 
+def test_the_minutes_of_an_interrupted_run_are_added_up():
+    assert results.in_all([3.0, 6.0, 9.0]) == 9.0
+    assert results.in_all([3.0, 6.0, 2.0, 5.0]) == 11.0  # stopped after 6, began again at 0
+
+
 def test_the_numbers_of_several_runs_are_spread_one_by_one():
     runs = [{"f1": 0.5, "by_layer": {"0": 1, "1": 2}}, {"f1": 0.75, "by_layer": {"0": 3, "1": 2}}]
     assert results.spreads(runs) == {

@@ -57,7 +57,7 @@ def test_a_chapter_says_where_it_stands_and_leads_to_its_notebook(html, chapter)
     text = (html / "notebooks" / f"{chapter}.html").read_text(encoding="utf-8")
     line = re.search(r'<p class="chapter-frame">.*?</p>', text)[0]
     of_all = f" of {LAST}" if NUMBERS[chapter].isdigit() else ""  # 9b is none of 18
-    assert re.search(rf"· chapter {NUMBERS[chapter]}{of_all} · about \d+ minutes<", line)
+    assert re.search(rf"· chapter {NUMBERS[chapter]}{of_all} · about \d+ minutes[ <]", line)
     assert f"/blob/main/notebooks/{chapter}.ipynb" in line
     assert (html / "_sources" / "notebooks" / f"{chapter}.ipynb").exists()
     around = re.findall(r'prev-next-title">(.*?)<', text)
@@ -66,6 +66,20 @@ def test_a_chapter_says_where_it_stands_and_leads_to_its_notebook(html, chapter)
         assert around[0].startswith(f"{NUMBERS[before]}. ")
     if after in CHAPTERS:
         assert around[-1].startswith(f"{NUMBERS[after]}. ")
+
+
+def test_a_chapter_says_what_it_begins_from(html):
+    """All but those that need no other chapter."""
+    needs = {}
+    for chapter in PAGES:
+        text = (html / "notebooks" / f"{chapter}.html").read_text(encoding="utf-8")
+        line = re.search(r'<p class="chapter-frame">.*?</p>', text)[0]
+        found = re.search(r" · needs (chapters? [\w ,]+)<", line)
+        needs[NUMBERS[chapter]] = found[1] if found else None
+    assert {chapter for chapter, said in needs.items() if said is None} == {"1", "2", "7", "13b"}
+    assert needs["5"] == "chapters 2, 3 and 4"
+    assert needs["12"] == "chapters 4, 5 and 7"
+    assert needs["6"] == "chapter 5"
 
 
 @pytest.mark.parametrize("between", sorted(set(PAGES) - set(CHAPTERS)))
