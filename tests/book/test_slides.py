@@ -39,7 +39,8 @@ def test_every_pointer_finds_its_place(name):
 
 @pytest.mark.parametrize("name", DECKS)
 def test_a_deck_is_a_lecture(name):
-    deck, half = slides.read(name), name[:2] + "b" in DECKS
+    deck = slides.read(name)
+    half = name != "13" and name[:2] + "b" in DECKS  # 13b is no half of 13
     n, minutes = slides.count(deck), slides.minutes(deck)
     assert (10 <= n <= 20) if half else (15 <= n <= 20)
     assert (45 <= minutes <= 75) if half else minutes == 90
