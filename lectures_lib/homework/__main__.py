@@ -245,6 +245,13 @@ def release(
         list[str] | None,
         typer.Option(help='With --sealed: release this question without a check ("hw8.probe").'),
     ] = None,
+    address: Annotated[
+        str,
+        typer.Option(
+            help="With --sealed: where the second file will be published, an address that ends in "
+            "its name; the notebook then fetches it, and students need the notebook alone."
+        ),
+    ] = "",
     rules: Annotated[
         Path | None,
         typer.Option(
@@ -258,6 +265,10 @@ def release(
             raise ValueError("--sealed needs --out FOLDER: exercises/ is for those with the bank")
         if graded_later and not seal:
             raise ValueError("--graded-later belongs to --sealed")
+        if address and not seal:
+            raise ValueError("--address belongs to --sealed")
+        if address and len(homework or names()) > 1:
+            raise ValueError("--address is of one homework's file: name one homework")
         if rules and out is None:
             raise ValueError("--rules needs --out FOLDER: exercises/ is for the course's own")
         for name in graded_later or ():
@@ -267,11 +278,15 @@ def release(
             bank = load(name)
             decided = course_file.load(rules, bank) if rules else Rules()
             asked = decided.asked(bank)
+            if address and decided.draw and decided.draw.students:
+                raise ValueError("--address is of one file: here each student has a file")
             later = [each for each in graded_later or () if each.startswith(f"{name}.")]
             folder, made = out or Path("exercises"), {}
             for place, drawn in variants_of(bank, decided.draw, folder):
                 if seal:
-                    paths = sealing.release_sealed(drawn, solutions, place, later, asked, made)
+                    paths = sealing.release_sealed(
+                        drawn, solutions, place, later, asked, made, address
+                    )
                     _tell(f"wrote {paths[0]} and {paths[1]}")
                 else:
                     _tell(f"wrote {releasing.release(drawn, solutions, place, asked)}")

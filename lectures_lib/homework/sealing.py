@@ -9,6 +9,7 @@ import functools
 import importlib.metadata
 import io
 import json
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Mapping
@@ -32,15 +33,25 @@ from lectures_lib.homework.verdict import Verdict
 BANKS = "lectures_lib.homework.banks"
 DATA = (".js", ".css", ".html", ".json", ".jsonl", ".md", ".safetensors")  # what modules read
 SET_UP = """\
-# Set-up: run this cell first. The file {file}, which came with this notebook, must lie
-# beside it: it checks your answers. Running the cell twice is harmless.
+# Set-up: run this cell first. The file {file} checks your answers: it came with this
+# notebook and lies beside it, or is fetched. Running the cell twice is harmless.
 import importlib.util
 import subprocess
 import sys
+import urllib.request
 import zipfile
 from pathlib import Path
 
-SEALED = Path("{file}")
+SEALED, ADDRESS = Path("{file}"), "{address}"
+if ADDRESS and not SEALED.exists():
+    try:
+        with urllib.request.urlopen(ADDRESS, timeout=60) as answer:
+            fetched = answer.read()
+        if not fetched.startswith(b"PK"):
+            raise OSError("what came is no zip file")
+        SEALED.write_bytes(fetched)
+    except OSError as error:
+        print(f"{{ADDRESS}} could not be fetched: {{error}}. Download it yourself.")
 if not SEALED.exists() and "google.colab" in sys.modules:
     from google.colab import files
 
@@ -83,6 +94,7 @@ def release_sealed(
     graded_later: Iterable[str] = (),
     asked: Iterable[Asked] = (),
     made: dict[Question, bytes] | None = None,
+    address: str = "",
 ) -> tuple[Path, Path]:
     """Write the student notebook of a homework, and the file that checks its answers: the same
     bytes for the same homework, every time. Return where they are.
@@ -95,8 +107,10 @@ def release_sealed(
         asked: further questions, to be answered in words.
         made: keys of earlier releases, to which this one's are added: what the folders of many
             students share is worked out once.
+        address: where the file will be published; the notebook then fetches it by itself.
 
     Raises:
+        ValueError: if the address is none of https (or http) that ends in the file's name.
         FileNotFoundError: if there is not exactly one such notebook.
         KeyError: if the homework has no question that is to be graded later.
         Unreleasable: if notebook and bank disagree, or the notebook has no set-up cell.
@@ -107,9 +121,15 @@ def release_sealed(
     text = release.student_version(homework, solution.read_text(encoding="utf-8"), asked)
     student = nbformat.reads(text, as_version=4)
     package = out / f"{homework.name}_sealed.zip"
+    if address and not re.fullmatch(rf"https?://[^\s\"\\{{}}]+/{package.name}", address):
+        raise ValueError(
+            f"{address!r} is no address of {package.name}: it should be https://…/{package.name}"
+        )
     given = imports.behind([*_code(student), "import lectures_lib.homework"])
     _demand_no_bank(homework, given.modules)
-    _set_up(student).source = _set_up_text(package.name, given.packages, _set_up(student).source)
+    _set_up(student).source = _set_up_text(
+        package.name, address, given.packages, _set_up(student).source
+    )
     nbformat.validate(student)
     keys = _keys(homework, later, {} if made is None else made)
     content = _zipped(keys | _library(given.modules))
@@ -272,11 +292,15 @@ def _kept_lines(source: str) -> str:
     return "\n".join(lines[lines.index("import lectures_lib") :])
 
 
-def _set_up_text(file: str, packages: set[str], source: str) -> str:
-    """The set-up cell of a sealed notebook: takes the library from the file."""
+def _set_up_text(file: str, address: str, packages: set[str], source: str) -> str:
+    """The set-up cell of a sealed notebook: takes the library from the file, which lies beside it
+    or is fetched.
+    """
     projects = _projects()
     needed = {name: projects.get(name, [name])[0] for name in sorted(packages)}
-    text = SET_UP.format(file=file, needed=json.dumps(needed, indent=4), install=INSTALL)
+    text = SET_UP.format(
+        file=file, address=address, needed=json.dumps(needed, indent=4), install=INSTALL
+    )
     return text + _kept_lines(source)
 
 

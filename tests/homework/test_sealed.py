@@ -3,12 +3,14 @@ be had from what is released.
 """
 
 import functools
+import http.server
 import importlib
 import json
 import pickle
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 from pathlib import Path
 
@@ -202,3 +204,69 @@ def test_bytes_behind_a_key_are_noticed(released, tmp_path):
     found = leaks(changed, "hw1")
     assert any("bytes beside text and tensors" in told for told in found)
     assert any("holds the bytecode of causal.py" in told for told in found)
+
+
+# --------------------------------------------------------------------------- one file, on the web
+
+
+@pytest.fixture
+def published(released):
+    """A function that serves hw1's sealed file, or other bytes in its place; its address."""
+    servers = []
+
+    def serve(content: bytes | None = None) -> str:
+        file = (released("hw1") / "hw1_sealed.zip").read_bytes() if content is None else content
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(file)
+
+            def log_message(self, *words):
+                pass
+
+        servers.append(http.server.ThreadingHTTPServer(("localhost", 0), Handler))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return f"http://localhost:{servers[-1].server_port}/hw1_sealed.zip"
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def set_up(notebook: Path, then: str) -> subprocess.CompletedProcess:
+    """The notebook's set-up cell and a line more, in a process that starts beside it."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    (cell,) = [each for each in cells if "setup" in each.metadata.get("tags", [])]
+    command = [sys.executable, "-I", "-c", f"{cell.source}\n{then}"]
+    return subprocess.run(command, capture_output=True, text=True, cwd=notebook.parent)
+
+
+def test_the_notebook_alone_is_enough_where_the_file_is_published(published, tmp_path):
+    notebook, package = release_sealed(
+        load("hw1"), ROOT / "solutions", tmp_path, address=published()
+    )
+    package.unlink()
+    done = set_up(notebook, "print(lectures_lib.__file__)")
+    assert str(tmp_path / "hw1_sealed") in done.stdout, done.stderr
+    assert package.exists()
+
+
+def test_what_is_no_zip_is_not_kept(published, tmp_path):
+    address = published(b"<html>Please log in</html>")
+    notebook, package = release_sealed(load("hw1"), ROOT / "solutions", tmp_path, address=address)
+    package.unlink()
+    done = set_up(notebook, "")
+    assert "hw1_sealed.zip could not be fetched: what came is no zip file" in done.stdout
+    assert "Put it beside this notebook" in done.stderr
+    assert not package.exists()
+
+
+@pytest.mark.parametrize(
+    "address", ["hw1_sealed.zip", "https://a.org/hw2_sealed.zip", 'https://"/']
+)
+def test_an_address_is_one_of_the_file(address, tmp_path):
+    with pytest.raises(ValueError, match="is no address of hw1_sealed"):
+        release_sealed(load("hw1"), ROOT / "solutions", tmp_path, address=address)
