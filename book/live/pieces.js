@@ -40,6 +40,11 @@ export class Pieces extends Figure {
 
   async cut() {
     const text = this.text.value;
+    if (!text.trim()) {
+      this.found.hidden = true;
+      this.say("Type a text first.", true);
+      return;
+    }
     try {
       if (!this.ready) this.say("Fetching the vocabularies …");
       await this.load();
@@ -48,8 +53,8 @@ export class Pieces extends Figure {
       return;
     }
     this.used();
-    this.found.hidden = !text.trim();
-    this.say(text.trim() ? "" : "Type a text first.", !text.trim());
+    this.found.hidden = false;
+    this.say("");
     this.rows.replaceChildren(...this.ready.map(({ name, tokens }) => this.row(name, tokens, text)));
     this.about.textContent = "";
     this.steps.replaceChildren();
