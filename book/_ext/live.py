@@ -40,6 +40,7 @@ PAGES = {one.PAGE: one.SECTIONS for one in (type_your_own, motion, through)}
 MORE = {
     **dict.fromkeys(motion.FIGURES, (("value",), "motion.css")),
     "through": (through.COLOURS, "through.css"),
+    "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
 }
 

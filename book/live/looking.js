@@ -1,6 +1,7 @@
 // A sentence as BERT reads it: a chosen token, and how much of its attention each other one gets, in a layer and a head. All heads
-// stand in a grid, each filled as far as what it gives to the one token that it gives most.
-import { Figure, bar, choice, make, megabytes, percent } from "./figure.js";
+// stand in a grid, each filled as far as what it gives to the one token that it gives most. Of one head a share is computed before the
+// reader's eyes: the products of query and key, their sum, the division, softmax.
+import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
 
 const MEAN = "";
 const strongest = (row) => row.reduce((best, share, j) => (share > row[best] ? j : best), 0);
@@ -12,6 +13,12 @@ export class Reader extends Figure {
     this.first = options.first;
     const sentence = this.asks("Your sentence", "Read it", () => this.read(), 400);
     this.text.value = options.examples[0];
+    this.second = make("textarea", { rows: 1, maxlength: 400, dir: "auto", spellcheck: "false" });
+    this.second.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      this.read();
+    });
     const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
     this.layer = choice("Layer", numbers(options.layers, "layer"));
     this.head = choice("Head", [[MEAN, "mean of all"], ...numbers(options.heads, "head")]);
@@ -22,19 +29,23 @@ export class Reader extends Figure {
     this.most = make("ol", { class: "lv-candidates lv-plainlist" });
     const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
       this.text.value = example;
+      this.second.value = "";
       this.read();
     }));
     this.about_all = make("p", { class: "lv-head" });
+    this.why = make("div", { class: "lv-why" });
     this.found = make("div", { hidden: "" }, make("p", { class: "lv-head" }, "Choose a token, to see where it looks"), this.tokens,
-      make("div", { class: "lv-row" }, this.layer.whole, this.head.whole), this.about, this.most, this.about_all, this.grid(options));
-    this.show(sentence, examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+      make("div", { class: "lv-row" }, this.layer.whole, this.head.whole), this.about, this.most, this.why, this.about_all, this.grid(options));
+    this.show(sentence, field("A second text, if you like: BERT then reads a pair", this.second), examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first read; what you type stays here.`);
     for (const { select } of [this.layer, this.head]) select.addEventListener("change", () => this.look(this.at));
-    this.text.addEventListener("input", () => {
-      this.stop();
-      this.found.hidden = true; // it was about another sentence
-      if (this.machine.loaded) this.say("");
-    });
+    for (const text of [this.text, this.second]) {
+      text.addEventListener("input", () => {
+        this.stop();
+        this.found.hidden = true; // it was about another sentence
+        if (this.machine.loaded) this.say("");
+      });
+    }
   }
 
   // A row for each layer, a button for each head.
@@ -62,8 +73,10 @@ export class Reader extends Figure {
       this.say("Type a sentence first.", true);
       return;
     }
-    const found = await this.run(this.machine, "look", { text }, () => {});
+    const texts = { text, second: this.second.value.trim() };
+    const found = await this.run(this.machine, "look", texts, () => {});
     if (!found) return;
+    this.texts = texts;
     this.seen = found;
     this.found.hidden = false;
     this.tokens.replaceChildren(...found.tokens.map((token, i) => {
@@ -90,8 +103,16 @@ export class Reader extends Figure {
     });
     this.about.textContent = `“${tokens[at]}” (position ${at}) looks most at:`;
     const most = [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, 5);
-    this.most.replaceChildren(...most.map((j) =>
-      make("li", {}, make("span", {}, `${tokens[j]} (${j})`), bar(row[j], "plain"), make("small", {}, percent(row[j])))));
+    this.most.replaceChildren(...most.map((j) => {
+      const parts = [make("span", {}, `${tokens[j]} (${j})`), bar(row[j], "plain"), make("small", {}, percent(row[j]))];
+      if (value === MEAN) return make("li", {}, ...parts);
+      const button = make("button", { type: "button", "aria-pressed": "false", title: "How does this share come about?" }, ...parts);
+      button.addEventListener("click", () => this.explain(j, button));
+      return make("li", {}, button);
+    }));
+    this.most.classList.toggle("lv-plainlist", value === MEAN);
+    this.why.replaceChildren(make("p", { class: "lv-about" }, value === MEAN
+      ? "A mean of twelve heads. Choose one of them, to see how a share comes about." : "Choose one of these, to see how its share comes about."));
     this.about_all.textContent = `All ${this.buttons.length} heads, a row for each layer: the fuller, the more of “${tokens[at]}” goes to one token. Choose one.`;
     for (const { button, layer, head } of this.buttons) {
       const looks = attention[layer][head][at], j = strongest(looks);
@@ -100,5 +121,22 @@ export class Reader extends Figure {
       button.setAttribute("aria-label", button.title);
       button.setAttribute("aria-pressed", value !== MEAN && Number(value) === head && Number(this.layer.select.value) === layer);
     }
+  }
+
+  // How one share comes about: the products of the query and that key, their sum, the division, softmax over all keys.
+  async explain(j, button) {
+    const [layer, head, i] = [this.layer, this.head].map(({ select }) => Number(select.value)).concat(this.at), { tokens } = this.seen;
+    const [found, { num, part, formula, sums }, { dot }] = await Promise.all([
+      this.run(this.machine, "compare", { ...this.texts, layer, head, i }, () => {}), import("./numbers.js"), import("./trace.js")]);
+    if (!found || !button.isConnected) return;
+    for (const other of this.most.querySelectorAll("button")) other.setAttribute("aria-pressed", other === button);
+    this.say("Computed below.");
+    const { query, keys } = found, root = Math.sqrt(query.length), scores = keys.map((key) => dot(query, key) / root);
+    const total = scores.reduce((sum, score) => sum + Math.exp(score), 0), own = Math.exp(scores[j]);
+    this.why.replaceChildren(
+      make("p", { class: "lv-about" }, `Layer ${layer}, head ${head}: the query of “${tokens[i]}” and the key of “${tokens[j]}”, ${query.length} numbers each, product by product:`),
+      sums({ a: query, b: keys[j] }, ["query", "key"], "query · key", "The largest products"),
+      formula("Divided by √", String(query.length), ` = ${num(root)}: `, part(scores[j], "score")),
+      formula("Softmax: e to the power of it is ", num(own), `; of all ${keys.length} tokens together `, num(total), `. The share: ${percent(own / total)}`));
   }
 }

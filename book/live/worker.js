@@ -30,6 +30,12 @@ function framed(text) {
   const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
   return [begin, ...tokens.encode(text).slice(0, LONGEST - 2), end];
 }
+// [CLS] text [SEP] second [SEP]; `segments` tells the two apart. Without a second text the same as `framed`.
+function paired(text, second) {
+  const first = framed(text), room = Math.max(0, LONGEST - first.length - 1);
+  const rest = second ? [...tokens.encode(second).slice(0, room), first.at(-1)] : [];
+  return { ids: [...first, ...rest], segments: [...first.map(() => 0), ...rest.map(() => 1)] };
+}
 // How many of a text's pieces were read, of how many.
 function room(text) {
   const pieces = tokens.encode(text).length;
@@ -115,11 +121,19 @@ const tasks = {
     return { tokens: ids.map((id) => tokens.shown(id)), holes };
   },
 
-  // Where every token of a text looks: attention[layer][head][i][j].
-  async look({ text }) {
-    const ids = framed(text), attention = [];
-    model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
-    return { tokens: ids.map((id) => tokens.shown(id)), attention };
+  // Where every token of a text looks, or of two: attention[layer][head][i][j].
+  async look({ text, second = "" }) {
+    const { ids, segments } = paired(text, second), attention = [];
+    model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }), segments);
+    return { tokens: ids.map((id) => tokens.shown(id)), segments, attention };
+  },
+
+  // The query of token i and the key of each token, in one head of one layer.
+  async compare({ text, second = "", layer, head, i }) {
+    const { ids, segments } = paired(text, second), d = model.config.d_model / model.config.n_heads;
+    const { seen } = record(model, () => model.read(ids, [], segments));
+    const part = (matrix) => seen[`encoder.blocks.${layer}.self_attention.${matrix}`].map((row) => row.slice(head * d, (head + 1) * d));
+    return { query: part("W_Q")[i], keys: part("W_K") };
   },
 
   // The shares of a text's classes, and how much of the text was read.

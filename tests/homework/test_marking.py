@@ -229,6 +229,16 @@ def test_what_cannot_be_shared_out_is_refused(tmp_path, markers, twice, told):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_question_that_is_in_no_notebook_is_told(tmp_path):
+    """Its cell may have been left out when the homework was released."""
+    told = sheets.write(TOY, [answered("ada"), answered("ben")], RULES, tmp_path / "some")
+    assert told[0].startswith("toy.how: no answer in 2 submissions")
+    assert "release --rules" in told[0] and "toy.why" not in told[0]
+    told = sheets.write(TOY, [answered("ada", None)], RULES, tmp_path / "none")
+    assert [line.split(":")[0] for line in told] == [WHY, HOW, "Nothing new to mark."]
+    assert "no answer" not in " ".join(sheets.write(TOY, a_class(), RULES, tmp_path / "all"))
+
+
 def test_a_folder_stays_what_it_is(marking):
     out, people = marking
     with pytest.raises(ValueError, match=r"was shared out among marks, 0 % twice: name the same"):

@@ -444,6 +444,73 @@ def test_attention_is_the_librarys(computing, html):
     assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=TOLERANCE)
 
 
+def test_a_pair_of_texts_is_read_as_the_library_reads_it(live):
+    """Its tokens, and the five largest shares of one of them in a layer, the mean of its heads."""
+    bert = Bert.from_pretrained(minilm.checkpoint())
+    pair = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair("Is it raining?", "Take a coat.")
+    with torch.no_grad(), record(bert, "encoder.blocks.2.self_attention.weights") as seen:
+        bert(torch.tensor([pair.ids]), segments=torch.tensor([pair.segments]))
+    (weights,) = seen.all("encoder.blocks.2.self_attention.weights")
+    at = pair.tokens.index("coat")
+    row = weights[0].mean(dim=0)[at]
+    box = figure(live(), READ)
+    box.get_by_label("Your sentence").fill("Is it raining?")
+    box.get_by_label("A second text").fill("Take a coat.")
+    box.get_by_role("button", name="Read it").click()
+    tokens = box.get_by_role("list", name="Tokens").get_by_role("button")
+    tokens.first.wait_for()
+    assert tokens.all_inner_texts() == pair.tokens
+    box.get_by_label("Layer", exact=True).select_option("layer 2")
+    box.get_by_label("Head", exact=True).select_option("mean of all")
+    tokens.nth(at).click()
+    for line, j in zip(
+        box.locator(".lv-plainlist li").all_inner_texts(), row.topk(5).indices, strict=True
+    ):
+        name, place, share, _ = line.split()
+        assert (name, place) == (pair.tokens[j], f"({j})")
+        assert float(share) == pytest.approx(100 * float(row[j]), abs=1.5)
+
+
+def test_a_share_is_computed_before_the_readers_eyes(live):
+    """Its 32 products, their sum and the share itself are the library's, up to the eight bits."""
+    bert = Bert.from_pretrained(minilm.checkpoint())
+    tokens, weights = attention_of(bert, KEYS)
+    are, keys, d = tokens.index("are"), tokens.index("keys"), 32
+    ids = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair(KEYS).ids
+    names = [f"encoder.blocks.3.self_attention.W_{matrix}" for matrix in "QK"]
+    with torch.no_grad(), record(bert, *names) as seen:
+        bert(torch.tensor([ids]))
+    query, key = (
+        seen.all(name)[0][0, at, d : 2 * d] for name, at in zip(names, (are, keys), strict=True)
+    )
+    box = figure(live(), READ)
+    box.get_by_label("Your sentence").fill(KEYS)
+    box.get_by_role("button", name="Read it").click()
+    box.get_by_role("button", name="are", exact=True).click()
+    why = box.locator(".lv-why")
+    why.get_by_text("Choose one of these").wait_for()
+    box.locator(".lv-candidates button").first.focus()
+    box.page.keyboard.press("Enter")
+    why.get_by_label("all 32 products").check()
+    rows = why.locator(".lv-arithmetic tbody tr")
+    assert rows.count() == d
+    products = [
+        float(cell.replace("−", "-")) for cell in rows.locator("td:last-child").all_inner_texts()
+    ]
+    assert torch.allclose(torch.tensor(products), query * key, rtol=0, atol=0.25)
+    total = float(why.locator(".lv-total").inner_text().replace("−", "-"))
+    assert total == pytest.approx(sum(products), abs=0.02)
+    assert total == pytest.approx(float(query @ key), abs=1.0)
+    share = float(why.locator(".lv-formula").last.inner_text().split()[-2])
+    listed = box.locator(".lv-candidates button").first.inner_text().split()
+    assert share == pytest.approx(float(listed[-2]), abs=0.06)
+    assert share == pytest.approx(100 * float(weights[3, 1, are, keys]), abs=2)
+    # of a mean there is no such sum
+    box.get_by_label("Head", exact=True).select_option("mean of all")
+    why.get_by_text("Choose one of them").wait_for()
+    assert box.locator(".lv-candidates button").count() == 0
+
+
 def test_the_figure_shows_what_the_page_says_of_it(live):
     """The three numbers that the page tells, in full precision; and the second one on the page."""
     bert = Bert.from_pretrained(minilm.checkpoint())
@@ -466,7 +533,7 @@ def test_the_figure_shows_what_the_page_says_of_it(live):
     box.get_by_label("Layer", exact=True).select_option("layer 3")
     box.get_by_label("Head", exact=True).select_option("head 1")
     box.get_by_role("button", name="are", exact=True).click()
-    first = box.locator(".lv-plainlist li").first.inner_text().split()
+    first = box.locator(".lv-candidates li").first.inner_text().split()
     assert first[0] == "keys" and float(first[-2]) == pytest.approx(79, abs=2)
 
     # the grid of heads says the same, and leads to each of them
@@ -477,7 +544,7 @@ def test_the_figure_shows_what_the_page_says_of_it(live):
     assert box.get_by_label("Layer", exact=True).input_value() == "0"
     assert heads.nth(2).get_attribute("aria-pressed") == "true"
     # the token before "are"
-    assert box.locator(".lv-plainlist li").first.inner_text().split()[0] == "cabinet"
+    assert box.locator(".lv-candidates li").first.inner_text().split()[0] == "cabinet"
 
 
 @pytest.mark.parametrize(
@@ -512,6 +579,6 @@ def test_an_empty_sentence_and_an_emoji_are_read(live):
     for text in ("😀", "שלום", "x" * 400, "a " * 200):
         box.get_by_label("Your sentence").fill(text)
         box.get_by_role("button", name="Read it").click()
-        box.locator(".lv-plainlist li").first.wait_for()
-        box.get_by_role("button", name="[SEP]").last.wait_for()
+        box.locator(".lv-candidates li").first.wait_for()
+        box.get_by_role("list", name="Tokens").get_by_role("button", name="[SEP]").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -73,6 +73,8 @@ def write(
     out.mkdir(parents=True, exist_ok=True)
     kept = folder.begun(out, homework.name, markers, twice_percent)
     kept.keep()  # first of all: with another secret, what follows would be of no use
+    results = list(results)
+    unseen = _unseen(homework, results, rules)
     found = _new_answers(homework, results, rules, kept)
     handed_out = {
         answer.id: Handed(name, who, kept.rounds + 1)
@@ -80,7 +82,7 @@ def write(
         for answer, who in _shared(answers, markers, twice_percent)
     }
     if not handed_out:
-        return ["Nothing new to mark."]
+        return [*unseen, "Nothing new to mark."]
     said = []
     for marker in markers:
         parts = [
@@ -90,7 +92,7 @@ def write(
         ]
         said.append(_write_one(homework, out, marker, kept.rounds + 1, parts))
     kept.with_more(handed_out).keep()
-    return [*filter(None, said), _told(handed_out)]
+    return [*unseen, *filter(None, said), _told(handed_out)]
 
 
 def _demand_sense(
@@ -116,6 +118,17 @@ def _demand_sense(
 
 def _asked(rules: Rules, homework: Homework) -> list[tuple[str, TextQuestion]]:
     return [(f"{homework.name}.{name}", question) for name, question in rules.by_hand.items()]
+
+
+def _unseen(homework: Homework, results: list[Result], rules: Rules) -> list[str]:
+    """What to tell of questions that no submission answers: their cells may not be there."""
+    answered = {name for result in results for name in result.texts}
+    return [
+        f"{name}: no answer in {len(results)} submissions. Was the notebook released with the "
+        f"rules that ask it (release --rules)?"
+        for name, _ in _asked(rules, homework)
+        if results and name not in answered
+    ]
 
 
 def _new_answers(
