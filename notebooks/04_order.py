@@ -424,7 +424,7 @@ ClockDial(d_model=8)
 # %% [markdown]
 # ## What the waves are good for
 #
-# **Each position has its own vector.** The first hand alone sees to that: it turns by one radian a token, and no whole
+# **Each position has its own vector** (lecture slides say: positions are *separable*). The first hand alone sees to that: it turns by one radian a token, and no whole
 # number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very near
 # (exercise 1). The slowest, $i = d_{model}/2 - 1$, needs $2\pi /
 # \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$.
@@ -493,8 +493,8 @@ plt.show()
 #
 # The matrix contains $b$ only, not $a$. (It is the transpose of the rotation in school books, which write cosine first
 # and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large
-# matrix $M_k$. Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. (Perhaps this is what some
-# lecture slides call "separability".) In code positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.
+# matrix $M_k$. Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. In code
+# positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.
 
 # %% tags=["remove-input"]
 draw("rotation")
