@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 
 def folds_code(page: str, body: str) -> bool:
     """Whether this is a chapter with cells that are folded."""
-    return page.startswith("notebooks/") and '<details class="hide' in body
+    return page.startswith("notebooks/") and '<details class="admonition hide' in body
 
 
 def setup(app: Sphinx) -> dict:
