@@ -38,22 +38,23 @@ export function strips(rows, options = {}) {
 }
 
 // The sum a · b + bias as a table: the largest products, what the others come to, the bias, the sum. `names`: of a and of b;
-// `pick(i)`: of what product i becomes, a button that leads on.
-export function sums({ a, b, bias }, [nameA, nameB], result, caption, pick = String) {
+// `pick(i)`: what leads further into product i; `kinds`: the palette's names of a, b and the sum.
+export function sums({ a, b, bias }, [nameA, nameB], result, caption, { pick = String, kinds: [kindA, kindB, kind] = [] } = {}) {
   const products = Array.from(a, (value, i) => value * b[i]);
   const order = [...products.keys()].sort((i, j) => Math.abs(products[j]) - Math.abs(products[i]));
   const total = dot(a, b) + (bias ?? 0), body = make("tbody"), foot = make("tfoot");
-  const cells = (head, ...rest) => make("tr", {}, make("th", { scope: "row" }, head), ...rest.map((text) => make("td", {}, text)));
+  const coloured = (kind) => (kind ? { class: `lv-is-${kind}` } : {});
+  const cells = (head, ...rest) => make("tr", {}, make("th", { scope: "row" }, head), ...rest.map((text, i) => make("td", coloured([kindA, kindB][i]), text)));
   const all = make("input", { type: "checkbox", autocomplete: "off" });
   const fill = () => {
     const shown = all.checked ? [...products.keys()] : order.slice(0, LARGEST), others = all.checked ? [] : order.slice(LARGEST);
     body.replaceChildren(...shown.map((i) => cells(pick(i), small(a[i]), small(b[i]), small(products[i]))));
     foot.replaceChildren(...(others.length ? [cells(`the other ${others.length}`, "", "", small(others.reduce((sum, i) => sum + products[i], 0)))] : []),
-      ...(bias === undefined ? [] : [cells("bias", "", "", small(bias))]), cells(result, "", "", make("b", { class: "lv-total" }, num(total))));
+      ...(bias === undefined ? [] : [cells("bias", "", "", small(bias))]), cells(result, "", "", make("b", { class: `lv-total${kind ? ` lv-is-${kind}` : ""}` }, num(total))));
   };
   all.addEventListener("change", fill);
   fill();
-  const head = make("thead", {}, make("tr", {}, ...["number", nameA, nameB, "product"].map((text) => make("th", { scope: "col" }, text))));
+  const head = make("thead", {}, make("tr", {}, ...["number", nameA, nameB, "product"].map((text, i) => make("th", { scope: "col", ...coloured([, kindA, kindB][i]) }, text))));
   const table = make("table", { class: "lv-arithmetic" }, make("caption", {}, caption), head, body, foot);
   return make("div", {}, table, ...(products.length > LARGEST ? [make("label", { class: "lv-check" }, all, ` all ${products.length} products, in their order`)] : []));
 }

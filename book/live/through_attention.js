@@ -81,7 +81,7 @@ export function weighing(place, trace, at) {
   const heads = ["key", "q · k", "z", `e^(z ${minus(largest)})`, "weight", "v", "weight × v"], cell = (content, kind) => make("td", kind ? { class: `lv-is-${kind}` } : {}, content);
   const table = (c) => make("table", { class: "lv-arithmetic lv-keys-table" }, make("caption", {}, `A row for each key; v: number ${c} of its value`),
     make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, ...scores.map((x, j) => make("tr", {}, make("th", { scope: "row" }, leads([...place, j], keys[j].token, at)), cell(num(x)), cell(num(z[j])), cell(num(powers[j])),
+    make("tbody", {}, ...scores.map((x, j) => make("tr", {}, make("th", { scope: "row" }, at.alone ? keys[j].token : leads([...place, j], keys[j].token, at)), cell(num(x)), cell(num(z[j])), cell(num(powers[j])),
       weight(shares[j]), cell(num(v[j][c]), "value"), cell(small(shares[j] * v[j][c]))))),
     make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(num(total)), cell(percent(shares.reduce((a, b) => a + b, 0))), cell(""), cell(make("b", { class: "lv-total" }, num(output[c]))))));
   return chosen(trace.dHead, at, (c) => [make("div", { class: "lv-scroll" }, table(c)), strips([["what the head gives: the values, weighted", output, "value"]], { mark: c })], "Number of the value");
@@ -97,7 +97,7 @@ export function key(place, trace, at) {
   const list = tokens(keys.slice(0, trace.weights(stack, block, name, which)[i].length), j, (next) => at.go(place.with(-1, next)), "Keys");
   return [list, about(`The query of “${words[i].token}” and the key of “${keys[j].token}” in head ${which} of ${said(name)}, number by number:`),
     strips([["query q", q, "query"], ["key k", k, "key"]]), strips([["their products", q.map((value, c) => value * k[c]), "neutral"]]),
-    sums({ a: q, b: k }, ["q", "k"], "q · k", "The largest products; choose one, to see where its two numbers come from", pick),
+    sums({ a: q, b: k }, ["q", "k"], "q · k", "The largest products; choose one, to see where its two numbers come from", { pick, kinds: ["query", "key"] }),
     formula(num(product), ` / √${d} = `, part(product / Math.sqrt(d), "ink"), `; after softmax over all keys: ${percent(trace.weights(stack, block, name, which)[i][j])}`)];
 }
 
@@ -105,10 +105,10 @@ export function key(place, trace, at) {
 export function product(place, trace) {
   const [stack, block, name, which, i, j, c] = place, row = which * trace.dHead + c, keys = trace.keys(name, stack), words = trace.tokens(stack);
   const { q, k } = trace.looking(stack, block, name, which, i), { normed } = trace.sublayer(stack, block, name), context = name === "cross_attention" ? trace.seen["encoder.norm"] : normed;
-  const sum = (x, letter, whose) => sums(trace.sum(x, `${stack}.blocks.${block}.${name}.W_${letter.toUpperCase()}`, row), ["vector", `W_${letter.toUpperCase()}, row ${row}`], letter, `Number ${c} of ${whose}`);
+  const sum = (x, letter, kind, whose) => sums(trace.sum(x, `${stack}.blocks.${block}.${name}.W_${letter.toUpperCase()}`, row), ["vector", `W_${letter.toUpperCase()}, row ${row}`], letter, `Number ${c} of ${whose}`, { kinds: [, , kind] });
   return [about(`Number ${c} of the query of “${words[i].token}” times number ${c} of the key of “${keys[j].token}”. Each is a sum of ${trace.d} products: of a vector behind LayerNorm, and of a row of a learned matrix.`),
     formula(part(q[c], "query"), " × ", part(k[j][c], "key"), " = ", num(q[c] * k[j][c])),
     strips([["query q", q, "query"], ["key k", k[j], "key"]], { mark: c }),
-    sum(normed[i], "q", `the query, from the vector of “${words[i].token}”`), sum(context[j], "k", `the key, from the vector of “${keys[j].token}”`),
-    sum(context[j], "v", "its value, of which the weight takes its share")];
+    make("div", { class: "lv-side" }, sum(normed[i], "q", "query", `the query, from the vector of “${words[i].token}”`), sum(context[j], "k", "key", `the key, from the vector of “${keys[j].token}”`),
+      sum(context[j], "v", "value", "its value, of which the weight takes its share"))];
 }
