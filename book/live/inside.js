@@ -55,7 +55,7 @@ export class Inside {
     this.asked = asked;
     this.whole.className = `lv-inside lv-within lv-${stack}`;
     this.path = [level === 0 ? [stack === "encoder" ? "source" : "target", at] : [stack, level - 1, "token", at]];
-    this.come(there);
+    this.come(there, this.whole);
   }
 
   // Further in; a neighbour takes the place of the one that is seen.
@@ -76,11 +76,12 @@ export class Inside {
     } else this.come(there);
   }
 
-  come(there) {
+  // What is new grows out of a rectangle: the view, or all of it.
+  come(there, grows = this.view) {
     this.paint();
     this.view.focus({ preventScroll: true });
     this.whole.scrollIntoView({ block: this.whole.getBoundingClientRect().top < 0 ? "start" : "nearest" });
-    if (there) grow(this.view, there);
+    if (there) grow(grows, there);
   }
 
   // Out to a step of the way: 0 is the film.

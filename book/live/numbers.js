@@ -25,9 +25,12 @@ export function bars(vector, kind, { mark, most, cuts = [], ...attributes } = {}
     draw("path", { d: lines.join(""), class: "lv-bars" }));
 }
 
+// A vector in words.
+export const spoken = (label, vector) => `${label}: ${vector.length} numbers from ${num(Math.min(...vector))} to ${num(Math.max(...vector))}`;
+
 // The same under its name.
 export function strip(label, vector, kind, options = {}) {
-  const said = `${label}: ${vector.length} numbers from ${num(Math.min(...vector))} to ${num(Math.max(...vector))}`, svg = bars(vector, kind, { role: "img", "aria-label": said, ...options });
+  const svg = bars(vector, kind, { role: "img", "aria-label": spoken(label, vector), ...options });
   return make("div", { class: "lv-vector-row" }, make("span", { class: "lv-head" }, label), svg);
 }
 
