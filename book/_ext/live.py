@@ -43,6 +43,7 @@ MORE = {
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
 }
+LATER = ("through.css", "inside.css")  # style sheets that a script fetches when it needs them
 
 
 class Live(SphinxDirective):
@@ -128,8 +129,8 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
         return
     folder = Path(app.outdir, FOLDER)
     (folder / "models").mkdir(parents=True, exist_ok=True)
-    for script in SCRIPTS.glob("*.js"):
-        shutil.copyfile(script, folder / script.name)
+    for file in [*SCRIPTS.glob("*.js"), *(SCRIPTS / name for name in LATER)]:
+        shutil.copyfile(file, folder / file.name)
     models = [one for figure in FIGURES.values() for one in figure()[0].get("models", [])]
     for file in {file for one in models for file in one["files"]}:
         shutil.copyfile(file, folder / "models" / file.name)

@@ -1,36 +1,41 @@
 // The whole model at work on one sentence: all tokens of the source climb the encoder together, then the translation climbs the
 // decoder word by word. The lines are attention's own weights. A translation that was made while the site was built plays first;
-// the reader's own sentence plays as soon as the model has read it.
+// the reader's own sentence plays as soon as the model has read it. A vector that is pressed can be looked into (inside.js).
 import { choice, make, percent } from "./figure.js";
 import { Lanes } from "./lanes.js";
 import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
 import { Walk } from "./walk.js";
+import { animate, close, middle } from "./zooming.js";
 
 const PAUSE = 520; // milliseconds a step, of a film that plays
 const MOST = 40; // tokens on one side: more cannot be told apart
+const NEAR = 6; // how far the film comes near when a vector opens
 
 export class AtWork extends TwoWays {
   constructor(host, options) {
     super(host, options);
     this.sees = make("div", { class: "lv-scene", role: "region", "aria-label": "The model", tabindex: "0" });
+    this.stage = make("div", { class: "lv-stage" }, this.sees);
+    this.into = make("button", { type: "button", class: "lv-into", hidden: "" }, "Look inside");
+    this.into.addEventListener("click", () => this.enter());
     this.found = make("p", { class: "lv-about lv-moment" });
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.heads = choice("Attention of", []);
     const sentence = this.asks("Your own sentence", "Translate", () => this.translate());
     const legend = make("p", { class: "lv-head" }, `Read it from below. A box is a vector, ${NUMBERS} of its ${options.run.d} numbers; it is carried on straight up, and a coloured line is what attention adds, the thicker the more; `,
-      make("span", { class: "lv-is-key" }, "lines of this colour"), " lead from what was read to what is written. Press a box to see its lines alone.");
-    this.show(legend, this.walk.whole, this.found, this.sees, make("div", { class: "lv-row" }, this.heads.whole),
+      make("span", { class: "lv-is-key" }, "lines of this colour"), " lead from what was read to what is written. Press a box to see its lines alone, and to look inside: there is the arithmetic.");
+    this.show(legend, this.walk.whole, this.found, this.stage, make("div", { class: "lv-row" }, this.heads.whole),
       sentence, this.examples, make("div", { class: "lv-row" }, this.direction.whole, this.go), this.status);
     this.heads.select.addEventListener("change", () => this.begin(this.walk.step));
     this.walk.play.addEventListener("click", () => this.hush());
     this.prepare();
-    this.take(stored(options.run));
+    this.take(stored(options.run), { machine: this.machine, text: this.text.value });
     this.walk.begin(this.lanes.moments.length - 1, 0);
     this.width = this.sees.clientWidth;
     new ResizeObserver(() => {
-      if (this.sees.clientWidth === this.width) return;
+      if (this.inside || this.sees.clientWidth === this.width) return;
       this.width = this.sees.clientWidth;
       this.begin(this.walk.step);
     }).observe(this.sees);
@@ -38,7 +43,7 @@ export class AtWork extends TwoWays {
   }
 
   get verb() {
-    return "translate";
+    return "translate or look inside";
   }
 
   start() {
@@ -51,9 +56,11 @@ export class AtWork extends TwoWays {
     if (this.machine.loaded) this.say("");
   }
 
-  // A run, and the heads that it has.
-  take(run) {
+  // A run, and the heads that it has; of which machine and text it is, and its trace, if there is one by now.
+  take(run, of) {
+    this.leave();
     this.current = run;
+    this.of = of;
     this.heads.select.replaceChildren(...[["", "all heads (their mean)"], ...Array.from({ length: run.heads }, (_, h) => [h, `head ${h}`])]
       .map(([value, text]) => make("option", { value }, text)));
     this.lanes = this.drawn();
@@ -61,14 +68,17 @@ export class AtWork extends TwoWays {
 
   drawn() {
     const { value } = this.heads.select, lanes = new Lanes(this.current, value === "" ? null : Number(value), this.sees.clientWidth, (node) => this.ask(node));
-    this.sees.replaceChildren(lanes.svg);
+    this.sees.replaceChildren(make("div", { class: "lv-floor" }, lanes.svg, this.into));
     return lanes;
   }
 
-  // The same run, drawn anew: another head, or another width.
+  // The same run, drawn anew: another head, or another width. A vector that was asked still is.
   begin(step) {
+    const { asked } = this, held = this.lanes?.svg.contains(document.activeElement);
     this.lanes = this.drawn();
     this.paint(step);
+    if (asked) this.ask(asked);
+    if (asked && held) this.lanes.node(asked).focus({ preventScroll: true });
   }
 
   // The first film begins by itself, once, where it is seen; not for those who asked for less motion.
@@ -91,6 +101,8 @@ export class AtWork extends TwoWays {
 
   paint(step) {
     if (!this.lanes) return;
+    this.leave();
+    this.offer(undefined);
     this.lanes.paint(step);
     const moment = this.lanes.moments[step];
     this.hush();
@@ -135,9 +147,85 @@ export class AtWork extends TwoWays {
     this.hush();
     const asked = this.lanes.ask(node);
     if (!asked) return this.paint(this.walk.step);
+    this.offer(asked);
     const { stack, level, at } = asked;
     this.found.textContent = level === 0 ? `“${this.current.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
       : `${stack === "encoder" ? "Encoder" : "Decoder"}, ${this.block(level)}: ${this.lanes.told(asked)}.`;
+  }
+
+  // At the vector that is asked stands a button that leads inside.
+  offer(asked) {
+    if (this.opening) {
+      this.stop();
+      this.say("");
+    }
+    this.opening = false;
+    this.asked = asked;
+    this.into.hidden = !asked;
+    if (!asked) return;
+    const { x, y } = this.lanes.above(asked);
+    this.into.style.left = `${x}px`;
+    this.into.style.top = `${y}px`;
+    this.into.setAttribute("aria-label", `Look inside ${this.lanes.node(asked).getAttribute("aria-label")}`);
+  }
+
+  // Into the vector that is asked: the code for it is fetched now, and the model, if it has not come yet.
+  async enter() {
+    const { asked, of } = this, code = import("./inside.js").catch((error) => error);
+    this.opening = true;
+    this.stage.after(this.status);
+    if (!of.trace) {
+      const found = await this.run(of.machine, "through", { text: of.text }, () => {});
+      if (found) of.trace = new Trace(found);
+    }
+    const { Inside, ready, message } = await code;
+    await ready;
+    if (!this.opening || this.asked !== asked || !of.trace) return; // the reader did something else meanwhile, or it failed
+    this.opening = false;
+    if (!Inside) {
+      this.say(`That did not work: ${message}`, true);
+      return;
+    }
+    this.say("");
+    this.open(new Inside(of.trace, (left) => this.out(left)), asked);
+  }
+
+  // The film comes near and goes, while the inside grows out of the vector.
+  open(inside, asked) {
+    const { sees } = this, there = this.lanes.node(asked).querySelector("rect").getBoundingClientRect();
+    this.leave();
+    this.inside = inside;
+    this.stage.append(inside.whole);
+    const nears = animate(sees, [{ opacity: 1, transform: "none" }, { opacity: 0, transform: `scale(${NEAR})` }], middle(sees, there), 420);
+    const away = () => { if (this.inside) sees.hidden = true; };
+    sees.inert = true;
+    if (nears) nears.finished.then(away, away);
+    else away();
+    inside.begin(asked, there);
+  }
+
+  // Out again, to the vector where one has come to.
+  out(asked) {
+    const same = String(Object.values(asked)) === String(Object.values(this.asked));
+    this.leave();
+    if (!same) this.ask(asked);
+    const node = this.lanes.node(asked);
+    this.keepInView(this.lanes.where(asked));
+    this.lanes.hold(node);
+    close(this.sees, node.getBoundingClientRect(), NEAR);
+  }
+
+  // The film stands there again.
+  leave() {
+    if (!this.inside) return;
+    this.inside.whole.remove();
+    this.inside = undefined;
+    for (const one of this.sees.getAnimations()) one.cancel();
+    this.sees.hidden = this.sees.inert = false;
+    if (this.sees.clientWidth !== this.width) {
+      this.width = this.sees.clientWidth;
+      this.begin(this.walk.step);
+    }
   }
 
   async translate() {
@@ -148,14 +236,17 @@ export class AtWork extends TwoWays {
       return;
     }
     this.walk.halt();
-    const found = await this.run(this.machine, "through", { text }, () => {});
+    this.opening = false;
+    this.go.closest(".lv-row").after(this.status);
+    const { machine } = this, found = await this.run(machine, "through", { text }, () => {});
     if (!found) return;
     if (Math.max(found.source.length, found.target.length - 1) > MOST) {
       this.say(`That is ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`, true);
       return;
     }
     if (!found.ended) this.say("Cut off here: the model did not end its sentence.");
-    this.take(ofTrace(new Trace(found)));
+    const trace = new Trace(found);
+    this.take(ofTrace(trace), { machine, text, trace });
     this.walk.begin(this.lanes.moments.length - 1, 0);
     this.walk.run();
   }

@@ -46,6 +46,16 @@ export class Lanes {
     return this.bottom - STRIP / 2 - level * STEP;
   }
 
+  // The drawing of a vector.
+  node({ stack, level, at }) {
+    return this.svg.querySelector(`[data-at="${stack}-${level}-${at}"]`);
+  }
+
+  // Where something as wide as `wide` can stand above it.
+  above({ stack, level, at }, wide = 110) {
+    return { x: Math.max(wide / 2, Math.min(this.width - wide / 2, this.x(stack, at))), y: this.y(level) - STRIP / 2 - 5 };
+  }
+
   // The weights of a block: a row for each query.
   table(stack, block, attention) {
     const name = `${stack} ${block} ${attention}`;
@@ -154,7 +164,7 @@ export class Lanes {
 
   // Show one vector's lines alone; asked again, all as before (then nothing is given back).
   ask(asked) {
-    const node = this.svg.querySelector(`[data-at="${asked.stack}-${asked.level}-${asked.at}"]`), again = node.getAttribute("aria-pressed");
+    const node = this.node(asked), again = node.getAttribute("aria-pressed");
     for (const other of this.svg.querySelectorAll("[aria-pressed]")) other.removeAttribute("aria-pressed");
     this.asked.replaceChildren();
     if (again) return null;
@@ -202,9 +212,13 @@ export class Lanes {
     event.preventDefault();
     const n = run.source.length, column = Math.min(n + run.read.length - 1, Math.max(0, Number(at) + (stack === "decoder" ? n : 0) + across));
     const next = [column < n ? "encoder" : "decoder", Math.min(run.layers, Math.max(0, Number(level) + up)), column < n ? column : column - n];
-    node.setAttribute("tabindex", "-1");
-    const there = this.svg.querySelector(`[data-at="${next.join("-")}"]`);
-    there.setAttribute("tabindex", "0");
-    there.focus();
+    this.hold(this.svg.querySelector(`[data-at="${next.join("-")}"]`));
+  }
+
+  // The focus goes to a vector, and comes back to it.
+  hold(node) {
+    this.svg.querySelector('[tabindex="0"]').setAttribute("tabindex", "-1");
+    node.setAttribute("tabindex", "0");
+    node.focus();
   }
 }

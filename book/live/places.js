@@ -3,7 +3,7 @@
 //   [side, i]                                      the vector of token i where it enters; side: "source" or "target"
 //   [stack, block]                                 one block; stack: "encoder" or "decoder"
 //   [stack, block, attention]                      its heads; attention: "self_attention" or "cross_attention"
-//   [stack, block, attention, head(, query(, key))]
+//   [stack, block, attention, head(, query(, key(, number)))]  number: which of a query's numbers, and of a key's
 //   [stack, block, attention, "mix", i]            the heads' outputs of token i, mixed by W_O
 //   [stack, block, "feed_forward", i(, unit)]
 //   [stack, block, sublayer, "norm" | "add", i]    the LayerNorm before a sublayer, the sum behind it
@@ -28,7 +28,7 @@ export function kind(place) {
   if (n === 5 && STEPS.includes(fourth)) return fourth === "mix" && third === "feed_forward" ? undefined : fourth;
   if (STEPS.includes(fourth)) return undefined;
   if (third === "feed_forward") return { 4: "feed_forward", 5: "unit" }[n];
-  return { 3: "attention", 4: "head", 5: "query", 6: "key" }[n];
+  return { 3: "attention", 4: "head", 5: "query", 6: "key", 7: "product" }[n];
 }
 
 // One step out; of the whole, the whole.
@@ -56,6 +56,7 @@ function count(place, at, { config, source, read, candidates }) {
   if (third === "feed_forward") return at === 3 ? tokens.length : config.d_ff;
   if (at === 3) return config.n_heads;
   if (at === 4) return tokens.length;
+  if (at === 6) return config.d_model / config.n_heads;
   return first === "decoder" && third === "self_attention" ? place[4] + 1 : source.length; // the decoder sees its past alone
 }
 
@@ -94,6 +95,7 @@ export function name(place, trace) {
     case "head": return `head ${last}`;
     case "query": return word(last);
     case "key": return `key “${(place[2] === "cross_attention" ? trace.source : tokens)[last].token}”`;
+    case "product": return `product ${last}`;
     case "mix": return `W_O, ${word(last)}`;
     case "feed_forward": return `feed-forward, ${word(last)}`;
     case "unit": return `unit ${last}`;

@@ -2,14 +2,11 @@
 // (places.js) stands in the page's address, in a line of steps, and in `view`; what is seen there is drawn by the views.
 import { make, megabytes } from "./figure.js";
 import { address, beside, fromAddress, kind, name, nearest, outer, way } from "./places.js";
-import { attention, head, key, query } from "./through_attention.js";
-import { block, whole } from "./through_drawings.js";
-import { add, embedding, feedForward, mix, norm, output, score, unit } from "./through_vectors.js";
+import { whole } from "./through_drawings.js";
+import { VIEWS } from "./through_views.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
-
-const VIEWS = { block, embedding, norm, add, attention, head, query, key, mix, feed_forward: feedForward, unit, output, score };
-const ZOOM = 320; // milliseconds
+import { close, crumbs, grow } from "./zooming.js";
 
 export class Through extends TwoWays {
   constructor(host, options) {
@@ -84,8 +81,8 @@ export class Through extends TwoWays {
     this.paint();
     if (held || node) (again?.() ?? this.from(before)).focus({ preventScroll: true });
     if (this.inside.getBoundingClientRect().top < 0) this.inside.scrollIntoView({ block: "start" });
-    if (there && next.length > before.length) this.zoom(there);
-    else if (next.length < before.length) this.zoomOut(before);
+    if (there && next.length > before.length) grow(this.view, there);
+    else if (next.length < before.length) close(this.view, (this.leads(before) ?? this.view).getBoundingClientRect());
   }
 
   // A link of the page's text that leads inside; it is about the first sentence.
@@ -108,11 +105,7 @@ export class Through extends TwoWays {
     this.view.setAttribute("aria-label", name(place, trace));
     this.view.dataset.place = place.join("-");
     this.view.replaceChildren(...(place.length ? VIEWS[kind(place)](place, trace, at) : whole(this.drawing, trace, at)));
-    const steps = way(place).map((step, i, all) => {
-      const last = i === all.length - 1, button = make("button", { type: "button", "aria-current": last ? "location" : null }, name(step, trace));
-      button.addEventListener("click", () => this.to(step));
-      return make("li", {}, button);
-    });
+    const steps = way(place);
     const [back, on] = [-1, 1].map((step) => {
       const there = trace && beside(place, step, trace), button = make("button", { type: "button", class: "lv-beside-button", "aria-disabled": there ? null : "true", "aria-label": step < 0 ? "The neighbour before" : "The next neighbour" }, step < 0 ? "←" : "→");
       button.addEventListener("click", () => { if (there) this.to(there, { node: button }); });
@@ -120,7 +113,7 @@ export class Through extends TwoWays {
     });
     const out = make("button", { type: "button", class: "lv-out", "aria-disabled": place.length ? null : "true" }, "Out");
     out.addEventListener("click", () => this.to(outer(this.place)));
-    this.steps.replaceChildren(make("ol", {}, ...steps), make("div", { class: "lv-turns" }, back, on, out));
+    this.steps.replaceChildren(crumbs(steps.map((step) => name(step, trace)), (i) => this.to(steps[i])), make("div", { class: "lv-turns" }, back, on, out));
   }
 
   // What holds the focus will be gone. How to find the same button again: of the neighbours', or the pressed one of a row of tokens.
@@ -168,24 +161,5 @@ export class Through extends TwoWays {
   walk(step) {
     const parts = [...this.view.querySelectorAll("[data-place]")], at = parts.indexOf(document.activeElement);
     parts[at < 0 ? 0 : Math.min(parts.length - 1, Math.max(0, at + step))].focus();
-  }
-
-  // The view grows out of where one went in, …
-  zoom(there) {
-    const here = this.view.getBoundingClientRect(), scale = Math.max(0.1, there.width / here.width);
-    this.animate([{ transform: `translate(${there.left - here.left}px, ${there.top - here.top}px) scale(${scale})`, opacity: 0.1 }, { transform: "none", opacity: 1 }], "0 0");
-  }
-
-  // … and closes around it on the way out.
-  zoomOut(before) {
-    const here = this.view.getBoundingClientRect(), there = this.leads(before)?.getBoundingClientRect() ?? here;
-    const origin = `${there.left + there.width / 2 - here.left}px ${there.top + there.height / 2 - here.top}px`;
-    this.animate([{ transform: "scale(2.2)", opacity: 0.1 }, { transform: "none", opacity: 1 }], origin);
-  }
-
-  animate(frames, transformOrigin) {
-    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    this.view.style.transformOrigin = transformOrigin;
-    this.view.animate(frames, { duration: ZOOM, easing: "cubic-bezier(0.2, 0.7, 0.3, 1)" });
   }
 }

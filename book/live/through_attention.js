@@ -7,6 +7,12 @@ import { chosen, tokens } from "./through_vectors.js";
 import { dot } from "./trace.js";
 
 const about = (text) => make("p", { class: "lv-about" }, text);
+// A button that leads to a place.
+export function leads(place, label, at, attributes = {}) {
+  const button = make("button", { type: "button", "data-place": place.join("-"), ...attributes }, label);
+  button.addEventListener("click", () => at.go(place, button));
+  return button;
+}
 const from = ([stack, , name]) => (name === "cross_attention" ? "the encoder's vectors" : stack === "decoder" ? "the vectors up to its own" : "the same vectors");
 
 // A share on its square, in whole percent; less than half a percent is not written.
@@ -57,46 +63,52 @@ export function head(place, trace, at) {
 }
 
 export function query(place, trace, at) {
-  const [stack, block, name, which, i] = place, keys = trace.keys(name, stack), d = trace.dHead;
-  const [Q, K, V] = ["W_Q", "W_K", "W_V"].map((matrix) => trace.head(stack, block, name, matrix, which));
-  const shares = trace.weights(stack, block, name, which)[i], output = trace.output(stack, block, name, which, i);
-  const dots = Array.from(shares, (_, j) => dot(Q[i], K[j])), scores = dots.map((x) => x / Math.sqrt(d));
-  const largest = Math.max(...scores), hidden = keys.length - shares.length;
-  const buttons = dots.map((_, j) => {
-    const button = make("button", { type: "button", "data-place": [...place, j].join("-") }, keys[j].token);
-    button.addEventListener("click", () => at.go([...place, j], button));
-    return button;
-  });
-  const powers = scores.map((z) => Math.exp(z - largest)), heads = ["key", "q · k", "z", `e^(z ${minus(largest)})`, "weight", "v", "weight × v"];
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  const cell = (content, kind) => make("td", kind ? { class: `lv-is-${kind}` } : {}, content);
-  const table = (c) => make("table", { class: "lv-arithmetic lv-keys-table" }, make("caption", {}, `A row for each key; v: number ${c} of its value`),
-    make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
-    make("tbody", {}, ...dots.map((x, j) => make("tr", {}, make("th", { scope: "row" }, buttons[j]), cell(num(x)), cell(num(scores[j])), cell(num(powers[j])),
-      make("td", { class: "lv-share", style: `--share: ${shares[j].toFixed(4)}` }, percent(shares[j])), cell(num(V[j][c]), "value"), cell(small(shares[j] * V[j][c]))))),
-    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(num(total)), cell(percent(shares.reduce((a, b) => a + b, 0))), cell(""), cell(make("b", { class: "lv-total" }, num(output[c]))))));
+  const [stack, block, name, which, i] = place, keys = trace.keys(name, stack), d = trace.dHead, { q, z, shares } = trace.looking(...place);
+  const largest = Math.max(...z), hidden = keys.length - shares.length;
   const list = tokens(trace.tokens(stack), i, (next) => at.go(place.with(-1, next)), "Queries");
   return [list,
     about(`The query of “${trace.tokens(stack)[i].token}” and each key: ${d} products, summed; divided by √${d} = ${num(Math.sqrt(d))} it is z. Softmax: e^(z ${minus(largest)}) of each, divided by their sum.` +
       (stack === "decoder" ? ` This place has read up to “${trace.tokens(stack)[i].token}” and is to say what comes next.` : "") +
       (hidden > 0 ? ` The ${hidden} later words are masked.` : "") + " Choose a key, to see its products."),
-    strips([["query q", Q[i], "query"]]),
-    ...chosen(d, at, (c) => [make("div", { class: "lv-scroll" }, table(c)), strips([["what the head gives: the values, weighted", output, "value"]], { mark: c })], "Number of the value")];
+    strips([["query q", q, "query"]]),
+    ...weighing(place, trace, at)];
 }
+
+// The table of a query: from each key's score to its part of one number of what the head gives.
+export function weighing(place, trace, at) {
+  const [stack, , name] = place, keys = trace.keys(name, stack), { v, scores, z, shares } = trace.looking(...place), output = trace.output(...place);
+  const largest = Math.max(...z), powers = z.map((one) => Math.exp(one - largest)), total = powers.reduce((sum, power) => sum + power, 0);
+  const heads = ["key", "q · k", "z", `e^(z ${minus(largest)})`, "weight", "v", "weight × v"], cell = (content, kind) => make("td", kind ? { class: `lv-is-${kind}` } : {}, content);
+  const table = (c) => make("table", { class: "lv-arithmetic lv-keys-table" }, make("caption", {}, `A row for each key; v: number ${c} of its value`),
+    make("thead", {}, make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)))),
+    make("tbody", {}, ...scores.map((x, j) => make("tr", {}, make("th", { scope: "row" }, at.alone ? keys[j].token : leads([...place, j], keys[j].token, at)), cell(num(x)), cell(num(z[j])), cell(num(powers[j])),
+      weight(shares[j]), cell(num(v[j][c]), "value"), cell(small(shares[j] * v[j][c]))))),
+    make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "sum"), cell(""), cell(""), cell(num(total)), cell(percent(shares.reduce((a, b) => a + b, 0))), cell(""), cell(make("b", { class: "lv-total" }, num(output[c]))))));
+  return chosen(trace.dHead, at, (c) => [make("div", { class: "lv-scroll" }, table(c)), strips([["what the head gives: the values, weighted", output, "value"]], { mark: c })], "Number of the value");
+}
+
+// A cell with a weight.
+export const weight = (share) => make("td", { class: "lv-share", style: `--share: ${share.toFixed(4)}` }, percent(share));
 
 export function key(place, trace, at) {
   const [stack, block, name, which, i, j] = place, d = trace.dHead, keys = trace.keys(name, stack), words = trace.tokens(stack);
   const [q, k] = [trace.head(stack, block, name, "W_Q", which)[i], trace.head(stack, block, name, "W_K", which)[j]];
-  const product = dot(q, k), { normed } = trace.sublayer(stack, block, name), context = name === "cross_attention" ? trace.seen["encoder.norm"] : normed;
-  const layer = (matrix) => `${stack}.blocks.${block}.${name}.${matrix}`;
-  const further = make("details", { class: "lv-further" }, make("summary", {}, "One step further: where a number of q, of k and of v comes from"), ...chosen(d, at, (c) => [
-    strips([["query q", q, "query"], ["key k", k, "key"]], { mark: c }),
-    sums(trace.sum(normed[i], layer("W_Q"), which * d + c), ["vector", `W_Q, row ${which * d + c}`], "q", `Number ${c} of the query, from the vector of “${words[i].token}”`),
-    sums(trace.sum(context[j], layer("W_K"), which * d + c), ["vector", `W_K, row ${which * d + c}`], "k", `Number ${c} of the key, from the vector of “${keys[j].token}”`),
-    sums(trace.sum(context[j], layer("W_V"), which * d + c), ["vector", `W_V, row ${which * d + c}`], "v", `Number ${c} of its value`)]));
+  const product = dot(q, k), pick = (c) => leads([...place, c], String(c), at, { "aria-label": `${c}: where these two numbers come from` });
   const list = tokens(keys.slice(0, trace.weights(stack, block, name, which)[i].length), j, (next) => at.go(place.with(-1, next)), "Keys");
   return [list, about(`The query of “${words[i].token}” and the key of “${keys[j].token}” in head ${which} of ${said(name)}, number by number:`),
-    strips([["query q", q, "query"], ["key k", k, "key"]]),
-    sums({ a: q, b: k }, ["q", "k"], "q · k", "The largest products"),
-    formula(num(product), ` / √${d} = `, part(product / Math.sqrt(d), "ink"), `; after softmax over all keys: ${percent(trace.weights(stack, block, name, which)[i][j])}`), further];
+    strips([["query q", q, "query"], ["key k", k, "key"]]), strips([["their products", q.map((value, c) => value * k[c]), "neutral"]]),
+    sums({ a: q, b: k }, ["q", "k"], "q · k", "The largest products; choose one, to see where its two numbers come from", { pick, kinds: ["query", "key"] }),
+    formula(num(product), ` / √${d} = `, part(product / Math.sqrt(d), "ink"), `; after softmax over all keys: ${percent(trace.weights(stack, block, name, which)[i][j])}`)];
+}
+
+// One product of a score: each factor, and the number of the value beside them, is a sum over a whole vector.
+export function product(place, trace) {
+  const [stack, block, name, which, i, j, c] = place, row = which * trace.dHead + c, keys = trace.keys(name, stack), words = trace.tokens(stack);
+  const { q, k } = trace.looking(stack, block, name, which, i), { normed } = trace.sublayer(stack, block, name), context = name === "cross_attention" ? trace.seen["encoder.norm"] : normed;
+  const sum = (x, letter, kind, whose) => sums(trace.sum(x, `${stack}.blocks.${block}.${name}.W_${letter.toUpperCase()}`, row), ["vector", `W_${letter.toUpperCase()}, row ${row}`], letter, `Number ${c} of ${whose}`, { kinds: [, , kind] });
+  return [about(`Number ${c} of the query of “${words[i].token}” times number ${c} of the key of “${keys[j].token}”. Each is a sum of ${trace.d} products: of a vector behind LayerNorm, and of a row of a learned matrix.`),
+    formula(part(q[c], "query"), " × ", part(k[j][c], "key"), " = ", num(q[c] * k[j][c])),
+    strips([["query q", q, "query"], ["key k", k[j], "key"]], { mark: c }),
+    make("div", { class: "lv-side" }, sum(normed[i], "q", "query", `the query, from the vector of “${words[i].token}”`), sum(context[j], "k", "key", `the key, from the vector of “${keys[j].token}”`),
+      sum(context[j], "v", "value", "its value, of which the weight takes its share"))];
 }

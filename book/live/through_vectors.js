@@ -1,5 +1,6 @@
 // Where a token's vector is followed: embedding, LayerNorm, sums, the mix of heads, feed-forward, and the scores of the next token.
-// A view is told the place, the trace, and `at`: {go, c, choose} (another place; the number that is looked at; another one).
+// A view is told the place, the trace, and `at`: {go, c, choose, alone} (another place; the number that is looked at; another one; is
+// it one token's way alone?).
 import { make, percent, slider } from "./figure.js";
 import { formula, minus, num, part, plus, small, strips, sums, whole as count } from "./numbers.js";
 import { said } from "./places.js";
@@ -18,7 +19,8 @@ export function tokens(list, chosen, go, label) {
     return make("li", {}, button);
   }));
 }
-const tabs = (place, trace, { go }) => tokens(trace.tokens(stackOf(place)), place.at(-1), (i) => go(place.with(-1, i)), "Tokens");
+// Not where one token's way is followed (`alone`).
+const tabs = (place, trace, { go, alone }) => (alone ? "" : tokens(trace.tokens(stackOf(place)), place.at(-1), (i) => go(place.with(-1, i)), "Tokens"));
 
 // A slider over the numbers of a vector, and what `show(c)` makes of the chosen one.
 export function chosen(n, at, show, name = "Number") {

@@ -67,6 +67,13 @@ export class Trace {
     return rows.map((vector) => vector.subarray(head * this.dHead, (head + 1) * this.dHead));
   }
 
+  // One query in one head: q; of each key that it may see k, v, the score q · k, z (the score / √d_k) and its share.
+  looking(stack, block, attention, head, i) {
+    const [Q, K, V] = ["W_Q", "W_K", "W_V"].map((matrix) => this.head(stack, block, attention, matrix, head)), shares = this.weights(stack, block, attention, head)[i];
+    const scores = Array.from(shares, (_, j) => dot(Q[i], K[j]));
+    return { q: Q[i], k: K.slice(0, shares.length), v: V.slice(0, shares.length), scores, z: scores.map((x) => x / Math.sqrt(this.dHead)), shares };
+  }
+
   // Of each query, the shares of the keys.
   weights(stack, block, attention, head) {
     return this.seen[`${stack}.blocks.${block}.${attention}.weights`][head];

@@ -148,10 +148,10 @@ def test_an_innermost_product_is_the_librarys(live, german):
         assert number(b) == pytest.approx(float(k[c]), abs=ROUNDED)
         assert number(product) == pytest.approx(float(q[c] * k[c]), abs=ROUNDED)
     assert number(sums[-1]) == pytest.approx(float(q @ k), abs=ROUNDED)
-    box.get_by_text("One step further").click()
-    box.get_by_role("slider", name="Number").fill("5")
+    at(box.page, "encoder-3-self_attention-1-2-1-5")
+    assert equations(box) == pytest.approx(float(q[5] * k[5]), abs=ROUNDED)
     for which, vector in enumerate((q, k, v)):
-        assert total(box, 1 + which) == pytest.approx(float(vector[5]), abs=ROUNDED)
+        assert total(box, which) == pytest.approx(float(vector[5]), abs=ROUNDED)
 
 
 def test_cross_attention_takes_its_keys_from_the_encoder(live, german):
@@ -161,9 +161,13 @@ def test_cross_attention_takes_its_keys_from_the_encoder(live, german):
         german.head(name, matrix, 3)[i] for matrix, i in (("W_Q", 4), ("W_K", 5), ("W_V", 5))
     )
     assert total(box) == pytest.approx(float(q @ k), abs=ROUNDED)
-    box.get_by_text("One step further").click()
+    largest = box.locator(".lv-arithmetic tbody button").first
+    c = int(largest.inner_text())
+    assert c == int((q * k).abs().argmax())
+    largest.click()
+    assert here(box.page) == f"decoder-2-cross_attention-3-4-5-{c}"
     for which, vector in enumerate((q, k, v)):
-        assert total(box, 1 + which) == pytest.approx(float(vector[0]), abs=ROUNDED)
+        assert total(box, which) == pytest.approx(float(vector[c]), abs=ROUNDED)
 
 
 def test_the_decoder_sees_no_later_word(live, german):
@@ -380,6 +384,7 @@ PLACES = [
     "decoder-2-cross_attention-1",
     "decoder-2-cross_attention-1-3",
     "decoder-2-cross_attention-1-3-2",
+    "decoder-2-cross_attention-1-3-2-31",
     "decoder-2-cross_attention-mix-3",
     "encoder-2-feed_forward-1",
     "encoder-2-feed_forward-1-7",
