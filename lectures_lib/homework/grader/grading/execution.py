@@ -56,8 +56,10 @@ class Execution:
             `verdict.LOST`).
         spent: seconds that it has taken, as far as they count (see `clock.Clock`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
-        seen: the number of the cell whose check saw the answer that was judged wrong, by the
-            question's name; 0 where the one after the last cell was judged.
+        seen: the number of the cell whose check saw the answer that was judged, by the question's
+            name; 0 where the one after the last cell was judged.
+        above_a_template: the questions whose answer was judged that stands above the untouched
+            template.
     """
 
     cells: list[str]
@@ -66,6 +68,7 @@ class Execution:
     spent: float = 0.0
     doubtful: bool = False
     seen: dict[str, int] = field(default_factory=dict)
+    above_a_template: set[str] = field(default_factory=set)
 
     def __post_init__(self):
         self._cut: dict[int, int] = {}  # cells that did not come to their end, and how often
@@ -235,13 +238,16 @@ class Execution:
         outcomes, usable = self._put(sandbox, key)
         at_end = outcomes, key.verdict(outcomes)
         if at_check and at_check[1].right:
+            self.seen[name] = checked.cell
             word = "" if at_end[1].right else _later(checked, key.question.answer_name, self.cells)
             return at_check[0], _with(at_check[1], word), usable
         if at_end[1].right:
+            self.seen[name] = 0
             return at_end[0], _with(at_end[1], AT_END if at_check else ""), usable
         if at_end[1].kind == "unfinished" and usable:
             outcomes, usable = self._put(sandbox, key, earlier=True)
             if (verdict := key.verdict(outcomes)).right:
+                self.above_a_template.add(name)
                 return outcomes, _with(verdict, EARLIER), usable
         best = (
             at_check

@@ -249,11 +249,14 @@ def _own_code(
     shown = {}
     for verdict in verdicts:
         name = homework[verdict.question].answer_name
-        checked = execution.seen.get(verdict.question, 0)
-        cell = hints.judged(execution.cells, name, checked, execution.failures)
         if verdict.kind == "unfinished" and definitions.is_a_template(name):
             continue
-        found = definitions.excerpts(name, None if cell is None else cell + 1, answers)
+        if verdict.question in execution.above_a_template:
+            found = definitions.without_templates(name).excerpts(name, None, answers)
+        else:
+            checked = execution.seen.get(verdict.question, 0)
+            cell = hints.judged(execution.cells, name, checked, execution.failures)
+            found = definitions.excerpts(name, None if cell is None else cell + 1, answers)
         if found:
             shown[verdict.question] = tuple(
                 each.with_the_line_of(f"{verdict.message} {verdict.differs}") for each in found
@@ -297,8 +300,17 @@ def better(first: Result, second: Result) -> Result:
         verdict if second.fault else right.get(verdict.question, verdict)
         for verdict in second.verdicts
     )
+    from_first = (
+        {}
+        if second.fault
+        else {name: first.code[name] for name in right.keys() & first.code.keys()}
+    )
     return replace(
-        second, verdicts=verdicts, seconds=round(first.seconds + second.seconds, 2), doubtful=False
+        second,
+        verdicts=verdicts,
+        code=second.code | from_first,
+        seconds=round(first.seconds + second.seconds, 2),
+        doubtful=False,
     )
 
 
