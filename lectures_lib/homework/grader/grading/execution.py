@@ -2,7 +2,8 @@
 itself, not the rest.
 
 Each answer is called in the state in which the student's own check of it ran; where that gives no
-right answer, also in the state after the last cell. The better verdict counts.
+right answer, also in the state after the last cell. The better verdict counts: right, or else the
+one on which more of the question's demands hold.
 """
 
 import re
@@ -244,16 +245,19 @@ class Execution:
         if at_end[1].right:
             self.seen[name] = 0
             return at_end[0], _with(at_end[1], AT_END if at_check else ""), usable
-        if at_end[1].kind == "unfinished" and usable:
-            outcomes, usable = self._put(sandbox, key, earlier=True)
-            if (verdict := key.verdict(outcomes)).right:
-                self.above_a_template.add(name)
-                return outcomes, _with(verdict, EARLIER), usable
         best = (
             at_check
             if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER)
             else at_end
         )
+        for other in filter(None, (at_check, at_end)):
+            best = other if other[1].holding > best[1].holding else best
+        if at_end[1].kind == "unfinished" and usable:
+            outcomes, usable = self._put(sandbox, key, earlier=True)
+            verdict = key.verdict(outcomes)
+            if verdict.right or verdict.holding > best[1].holding:
+                self.above_a_template.add(name)
+                return outcomes, _above_a_template(verdict), usable
         self.seen[name] = checked.cell if best is at_check else 0
         return *self._noted(best, at_check, at_end), usable
 
@@ -300,6 +304,17 @@ EARLIER = (
     "Your answer is right, and that counts. But the untouched template stands below it and takes "
     "its name: delete the template."
 )
+PARTLY_EARLIER = (
+    "This is about your answer above the untouched template, which takes its name: delete the "
+    "template."
+)
+
+
+def _above_a_template(verdict: Verdict) -> Verdict:
+    """The verdict on an answer that is right, or partly, and that the template follows."""
+    if verdict.right:
+        return _with(verdict, EARLIER)
+    return replace(verdict, message=f"{verdict.message} {PARTLY_EARLIER}")
 
 
 def _with(verdict: Verdict, word: str) -> Verdict:

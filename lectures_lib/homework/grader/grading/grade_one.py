@@ -129,6 +129,7 @@ class Job:
                 question.share,
                 question.seconds,
                 question.below,
+                question.demands,
             )
             answers = [
                 question.cases,
@@ -293,22 +294,20 @@ def grade_safely(submission: Submission, job: Job) -> Result:
 
 def better(first: Result, second: Result) -> Result:
     """Of a doubtful result and the one of a second run, alone: the second, with what was right in
-    the first.
+    the first, or right in more of the question's demands.
     """
-    right = {verdict.question: verdict for verdict in first.verdicts if verdict.right}
-    verdicts = tuple(
-        verdict if second.fault else right.get(verdict.question, verdict)
-        for verdict in second.verdicts
-    )
-    from_first = (
-        {}
-        if second.fault
-        else {name: first.code[name] for name in right.keys() & first.code.keys()}
-    )
+    before = {verdict.question: verdict for verdict in first.verdicts}
+    kept = {}
+    for verdict in () if second.fault else second.verdicts:
+        earlier = before.get(verdict.question, verdict)
+        if not verdict.right and (earlier.right or earlier.holding > verdict.holding):
+            kept[verdict.question] = earlier
+    verdicts = tuple(kept.get(verdict.question, verdict) for verdict in second.verdicts)
+    code = {name: first.code[name] for name in kept if name in first.code}
     return replace(
         second,
         verdicts=verdicts,
-        code=second.code | from_first,
+        code=second.code | code,
         seconds=round(first.seconds + second.seconds, 2),
         doubtful=False,
     )
