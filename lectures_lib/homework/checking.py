@@ -59,13 +59,14 @@ def check(name: str | Question, answer: object) -> None:
 
 def told(verdict: Verdict) -> str:
     """A verdict in a few lines: the mistake's name or what differs, on which input, and for a named
-    mistake what differs there.
+    mistake what differs there; of a partly right answer, which of the question's demands it meets.
     """
     if verdict.kind == "unfinished":
         return f"… {verdict.question}: not answered yet"
     on = f"\n  on: {verdict.on}" if verdict.on else ""
     differs = f"\n  {verdict.differs}" if verdict.differs else ""
-    return f"✗ {verdict.question}: {verdict.message}{on}{differs}"
+    demands = "".join(f"\n  {'✓' if holds else '✗'} {says}" for says, holds in verdict.demands)
+    return f"✗ {verdict.question}: {verdict.message}{on}{differs}{demands}"
 
 
 def _uncallable(question: Question, answer: object) -> Verdict:

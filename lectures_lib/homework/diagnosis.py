@@ -78,10 +78,13 @@ class AnswerKey:
         that was lost.
         """
         if stopped := self._unanswered(outcomes):
-            return stopped
+            if stopped.kind == "unfinished":
+                return stopped
+            return replace(stopped, demands=self._demands(outcomes))
         found = next(filter(None, self._findings(outcomes)), None)
         if found is None:
             return Verdict(self.question.name, True, "right", self._remark(outcomes))
+        found = replace(found, demands=self._demands(outcomes))
         if named := self._named(outcomes, found):
             return named
         if self.question.below and found.kind == "values":
@@ -92,6 +95,30 @@ class AnswerKey:
         """The number of the first input on which an answer that did this is wrong."""
         found = enumerate(self._findings(outcomes))
         return next((i for i, finding in found if finding), None)
+
+    def _demands(self, outcomes: Sequence[Outcome]) -> tuple[tuple[str, bool], ...]:
+        """What each of the question's demands says, and whether an answer that did this meets it;
+        nothing where it does not meet the first. What was not asked any more does not hold.
+        """
+        if not self.question.demands:
+            return ()
+        failing = [
+            case.demands
+            for i, case in enumerate(self.cases)
+            if not case.remark and not self._is_right(outcomes, i)
+        ]
+        failed = {demands[0] for demands in failing if len(demands) == 1}
+        for demands in failing:
+            if not failed.intersection(demands):
+                failed.add(demands[-1])
+        held = tuple((says, says not in failed) for says, _ in self.question.demands)
+        return held if held[0][1] else ()
+
+    def _is_right(self, outcomes: Sequence[Outcome], i: int) -> bool:
+        """Whether an answer that did this is right on that input."""
+        if i >= len(outcomes) or outcomes[i].lost:
+            return False
+        return self._finding(outcomes[i], self.right[i], self.cases[i]) is None
 
     def accepts(self, answer: Any) -> bool:
         """Whether an answer is right on every input. It is called here, in this process, and no

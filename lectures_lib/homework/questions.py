@@ -13,10 +13,22 @@ import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+
+class Demand(NamedTuple):
+    """One of several things that a question's text asks for, each worth points of its own.
+
+    Attributes:
+        says: what it is, in words a student reads: "a query with no allowed key gets zeros".
+        points: what an answer earns that does this, and is not right in all.
+    """
+
+    says: str
+    points: float
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,9 @@ class Case:
         watch: functions whose calls are noted; filled in from the question (`forbidden`,
             `required`).
         remark: whether what is found on it costs nothing and is only said to who is right.
+        demands: the demands of the question that it tests, by what they say; left out, it is the
+            first. Where it tests several, what is wrong on it is put down to those that fail by
+            themselves on other inputs; where none does, to the last one named here.
     """
 
     args: tuple = ()
@@ -62,6 +77,7 @@ class Case:
     draws: int = 0
     watch: tuple[str, ...] = ()
     remark: bool = False
+    demands: tuple[str, ...] = ()
 
     def __post_init__(self):
         if self.gradients not in ("", "values", "reach", "none"):
@@ -167,6 +183,9 @@ class Question:
         varied: what it may draw; None: it is the same in every course.
         variant: which of `varied.values` this is.
         arguments: the names of its positional arguments, for messages; left out, the reference's.
+        demands: what an answer that is not right in all may earn points for; their points add up to
+            the question's. The first is the ordinary case: where it does not hold, the others do
+            not count, so that nothing is earned by returning zeros. None: right, or not.
     """
 
     name: str
@@ -189,10 +208,13 @@ class Question:
     varied: Varied | None = None
     variant: int = 0
     arguments: tuple[str, ...] = ()
+    demands: tuple[Demand, ...] = ()
 
     def __post_init__(self):
         if not self.arguments:
             object.__setattr__(self, "arguments", _arguments(self.reference))
+        if self.demands and sum(demand.points for demand in self.demands) != self.points:
+            raise ValueError(f"{self.name}: its demands' points must add up to {self.points}")
 
     @property
     def homework(self) -> str:
@@ -204,8 +226,25 @@ class Question:
         a model is trained through the result.
         """
         cases = [replace(case, watch=self.forbidden + self.required) for case in self.cases(g)]
+        if self.demands:
+            cases = self._with_demands(cases)
         if self.trained:
             cases.append(replace(cases[0], gradients="reach", remark=True))
+        return cases
+
+    def _with_demands(self, cases: list[Case]) -> list[Case]:
+        """The cases, each with the demands that it tests.
+
+        Raises:
+            ValueError: if one names a demand that there is not, or no case tests one by itself.
+        """
+        there_are = [demand.says for demand in self.demands]
+        cases = [replace(case, demands=case.demands or (there_are[0],)) for case in cases]
+        named = {says for case in cases for says in case.demands}
+        tested = {case.demands[0] for case in cases if len(case.demands) == 1}
+        if named - {*there_are} or {*there_are} - tested:
+            wrong = [*sorted(named - {*there_are}), *sorted({*there_are} - tested)]
+            raise ValueError(f"{self.name}: no demand, or none that is tested alone: {wrong}")
         return cases
 
     @property

@@ -14,7 +14,7 @@ from typing import Any
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.outcomes import Outcome, Raised
-from lectures_lib.homework.questions import Case, Misconception, Question, find
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, find
 from lectures_lib.homework.variants import as_chosen
 
 FOLDER, ENDING = "keys", ".key"  # beside this module: a file for each question
@@ -88,6 +88,7 @@ def unpacked(data: bytes) -> AnswerKey:
         name: tuple(told) if isinstance(told, list) else told
         for name, told in head["question"].items()
     }
+    said["demands"] = tuple(Demand(*each) for each in said["demands"])
     question = Question(**said, cases=_sealed, reference=_sealed, misconceptions=mistakes)
     theirs = [[_outcome(outcome) for outcome in outcomes] for outcomes in value["mistakes"]]
     return AnswerKey.recorded(

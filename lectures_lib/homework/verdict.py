@@ -68,6 +68,8 @@ class Verdict:
         on: the input on which it shows, in words.
         differs: for a recognised misconception, what differs on that input: the message names the
             mistake instead.
+        demands: for a wrong answer to a question with several demands, of which it meets the first:
+            what each says, and whether it holds. Else nothing.
     """
 
     question: str
@@ -77,6 +79,12 @@ class Verdict:
     mistake: str = ""
     on: str = ""
     differs: str = ""
+    demands: tuple[tuple[str, bool], ...] = ()
+
+    @property
+    def holding(self) -> int:
+        """How many of its question's demands an answer meets that is not right in all."""
+        return sum(holds for _, holds in self.demands)
 
 
 def exception_told(raised: Raised) -> str:

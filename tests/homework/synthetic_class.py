@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lectures_lib.homework import load
-from tests.homework.bank import ROOT, each, right_answers, students
+from tests.homework.bank import ROOT, each, judged, right_answers, students
 from tests.homework.toy import notebook
 
 
@@ -22,7 +22,7 @@ class Known:
         remarks: what must stand in the remarks.
     """
 
-    total: int
+    total: float
     remarks: tuple[str, ...] = ()
 
 
@@ -88,7 +88,7 @@ def misgraded(known: dict[str, Known], rows: dict[str, dict[str, str]]) -> list[
     wrong = [f"{student}: no such student" for student in rows if student not in known]
     for student, expected in known.items():
         row = rows.get(student, {"total": "nothing", "remarks": ""})
-        if row["total"] != str(expected.total):
+        if row["total"] != f"{expected.total:g}":
             wrong.append(
                 f"{student}: {row['total']} points, not {expected.total} ({row['remarks'][:300]})"
             )
@@ -117,6 +117,8 @@ def _answers(homework: str, random_: random.Random) -> tuple[list[str], Known]:
             mistake, answer = random_.choice(wrong[question.name])
             names.append(f"{short} = wrong[{answer.__name__!r}]")
             remarks.append(f"{short}: {mistake}")
+            held = dict(judged(question.name, answer).demands)
+            total += sum(each.points for each in question.demands if held.get(each.says))
         else:
             remarks.append(f"{short}: missing")
     cells = [

@@ -10,9 +10,17 @@ import pytest
 from jaxtyping import config
 from typer.testing import CliRunner
 
-from lectures_lib.homework import load
+from lectures_lib.homework import find, load
 from lectures_lib.homework.__main__ import app
-from tests.homework.bank import ROOT, each, questions, right_answers, students, with_students
+from tests.homework.bank import (
+    ROOT,
+    each,
+    judged,
+    questions,
+    right_answers,
+    students,
+    with_students,
+)
 from tests.homework.toy import notebook
 
 pytestmark = pytest.mark.sandbox
@@ -167,7 +175,11 @@ def test_right_answers_in_other_words_get_all_points(graded, homework, i):
 
 @pytest.mark.parametrize(("homework", "i"), students_of("wrong", rounds))
 def test_mistakes_are_named(graded, homework, i):
-    row = graded(homework)[f"wrong_{i}"]
-    assert row["total"] == "0"
-    for name, (mistake, _) in wrong(homework, i).items():
+    row, total = graded(homework)[f"wrong_{i}"], 0.0
+    for name, (mistake, answer) in wrong(homework, i).items():
         assert f"{name.split('.')[1]}: {mistake}" in row["remarks"], name
+        held = dict(judged(name, answer, SEED).demands)
+        earned = sum(demand.points for demand in find(name).demands if held.get(demand.says))
+        assert float(row[name]) == earned, name
+        total += earned
+    assert float(row["total"]) == total

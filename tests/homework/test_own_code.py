@@ -20,6 +20,14 @@ from tests.homework.toy_results import Page, result
 
 TEMPLATE = 'def double(x):\n    """Twice."""\n    raise NotImplementedError("your answer here")'
 
+CHECK = """\
+from lectures_lib.homework import check
+try:
+    check("toy.double", double)
+except Exception:
+    pass
+"""
+
 
 def shown(cells, name="double", cell=None, others=()):
     """[(cell, first line, text)] of an answer's excerpts."""
@@ -122,6 +130,28 @@ def test_an_untouched_template_is_not_shown(graded):
     assert found.verdicts[0].kind == "unfinished" and "toy.double" not in found.code
     found = graded(f"{TEMPLATE}\n    return 2 * x", RIGHT_SCALE)
     assert found.verdicts[0].kind == "unfinished" and "toy.double" in found.code
+
+
+def test_the_answer_that_was_right_where_it_was_checked(graded):
+    later = "def double(x):\n    return 3 * x"
+    found = graded(RIGHT_DOUBLE, CHECK, later)
+    verdict, (excerpt,) = found.verdicts[0], found.code["toy.double"]
+    assert verdict.right and "cell 3 defines `double` anew" in verdict.message
+    assert (excerpt.cell, "\n".join(excerpt.lines)) == (1, RIGHT_DOUBLE)
+
+
+def test_the_last_answer_where_only_that_is_right(graded):
+    found = graded("def double(x):\n    return 3 * x", CHECK, RIGHT_DOUBLE)
+    assert found.verdicts[0].right and "Right after the last cell" in found.verdicts[0].message
+    assert [each.cell for each in found.code["toy.double"]] == [3]
+
+
+@pytest.mark.parametrize("cells", [(f"{RIGHT_DOUBLE}\n{TEMPLATE}",), (RIGHT_DOUBLE, TEMPLATE)])
+def test_the_right_answer_above_the_template(graded, cells):
+    found = graded(*cells)
+    (excerpt,) = found.code["toy.double"]
+    assert found.verdicts[0].right and "delete the template" in found.verdicts[0].message
+    assert (excerpt.cell, "\n".join(excerpt.lines)) == (1, RIGHT_DOUBLE)
 
 
 def test_the_page_shows_it_as_text():

@@ -7,7 +7,10 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+ALONE = "in a text read in one go, each token sees itself and what came before it"
+BEHIND = "behind earlier tokens, each new one sees all of these as well"
 
 
 def _causal_cases(g: Generator) -> list[Case]:
@@ -15,12 +18,23 @@ def _causal_cases(g: Generator) -> list[Case]:
     long = int(torch.randint(20, 60, (), generator=g))
     return [
         Case((n,), shows=f"{n} tokens, nothing before them"),
-        Case((later, n_past), shows=f"{later} new tokens after {n_past} earlier ones"),
-        Case((1, n_past), shows=f"one new token after {n_past} earlier ones"),
-        Case((n_past + 1, 1), shows=f"{n_past + 1} new tokens after one earlier one"),
-        Case((n, n + 2), shows=f"{n} new tokens after {n + 2} earlier ones"),
+        Case(
+            (later, n_past),
+            shows=f"{later} new tokens after {n_past} earlier ones",
+            demands=(BEHIND,),
+        ),
+        Case((1, n_past), shows=f"one new token after {n_past} earlier ones", demands=(BEHIND,)),
+        Case(
+            (n_past + 1, 1),
+            shows=f"{n_past + 1} new tokens after one earlier one",
+            demands=(BEHIND,),
+        ),
+        Case((n, n + 2), shows=f"{n} new tokens after {n + 2} earlier ones", demands=(BEHIND,)),
         Case((1,), shows="one token, nothing before it"),
-        Case((later, long), shows=f"{later} new tokens after {long} earlier ones"),
+        Case((long,), shows=f"{long} tokens, nothing before them"),
+        Case(
+            (later, long), shows=f"{later} new tokens after {long} earlier ones", demands=(BEHIND,)
+        ),
     ]
 
 
@@ -110,6 +124,7 @@ CAUSAL = Question(
     chapter="02_self_attention#masks-what-must-not-be-seen",
     cases=_causal_cases,
     reference=causal_mask,
+    demands=(Demand(ALONE, 1), Demand(BEHIND, 1)),
     misconceptions=(
         Misconception(
             "cannot_see_itself",

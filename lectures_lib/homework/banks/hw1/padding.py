@@ -6,7 +6,10 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+RIGHT = "padding on the right is hidden, for every query and head alike"
+LEFT = "so is padding on the left"
 
 
 def _padding_cases(g: Generator) -> list[Case]:
@@ -23,12 +26,15 @@ def _padding_cases(g: Generator) -> list[Case]:
         )
         lengths[int(torch.randint(batch, (), generator=g))] = n if full else n - 1
         args = (lengths, n) if side == "right" and full else (lengths, n, side)
-        cases.append(Case(args, shows=f"lengths {lengths.tolist()}, padded to {n} on the {side}"))
-    cases.append(Case((torch.tensor([2]), 5, "left"), shows="lengths [2], padded to 5 on the left"))
+        shows = f"lengths {lengths.tolist()}, padded to {n} on the {side}"
+        cases.append(Case(args, shows=shows, demands=(RIGHT if side == "right" else LEFT,)))
+    shows = "lengths [2], padded to 5 on the left"
+    cases.append(Case((torch.tensor([2]), 5, "left"), shows=shows, demands=(LEFT,)))
     cases.append(
         Case(
             (torch.tensor([1, 1]), 1, "left"),
             shows="lengths [1, 1], padded to 1 on the left: no padding",
+            demands=(LEFT,),
         )
     )
     return cases
@@ -165,6 +171,7 @@ PADDING = Question(
     chapter="02_self_attention#masks-what-must-not-be-seen",
     cases=_padding_cases,
     reference=padding_mask,
+    demands=(Demand(RIGHT, 1), Demand(LEFT, 1)),
     misconceptions=(
         Misconception(
             "inverted",

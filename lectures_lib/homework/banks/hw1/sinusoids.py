@@ -7,7 +7,11 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
+
+EVEN = "for an even d_model, the vectors of the positions from 0 on"
+ODD = "an odd d_model ends in a sine"
+START = "positions may begin at `start`"
 
 
 def _positions_cases(g: Generator) -> list[Case]:
@@ -17,14 +21,28 @@ def _positions_cases(g: Generator) -> list[Case]:
     # An odd number above 2048: float16 makes it even, bfloat16 a multiple of 16. Two columns alone:
     # their angle is the position itself, with no rounding that right answers could differ in.
     far = 2053 + 16 * int(torch.randint(110, (), generator=g))
+    many = int(torch.randint(10, 50, (), generator=g))
     return [
-        Case((n, even), shows=f"{n} positions from 0, d_model = {even}"),
-        Case((later, odd + 1), shows=f"{later} positions from 0, an odd d_model = {odd + 1}"),
-        Case((later, even, start), shows=f"{later} positions from {start}, d_model = {even}"),
-        Case((n, odd + 1, n - 2), shows=f"{n} positions from {n - 2}, an odd d_model = {odd + 1}"),
-        Case((1, 2, start), shows=f"a single position, {start}, d_model = 2"),
-        Case((n, 1), shows=f"{n} positions from 0, d_model = 1"),
-        Case((3, 2, far), shows=f"3 positions from {far}, d_model = 2"),
+        Case((n, even), shows=f"{n} positions from 0, d_model = {even}", demands=(EVEN,)),
+        Case(
+            (later, odd + 1),
+            shows=f"{later} positions from 0, an odd d_model = {odd + 1}",
+            demands=(ODD,),
+        ),
+        Case(
+            (later, even, start),
+            shows=f"{later} positions from {start}, d_model = {even}",
+            demands=(START,),
+        ),
+        Case(
+            (n, odd + 1, n - 2),
+            shows=f"{n} positions from {n - 2}, an odd d_model = {odd + 1}",
+            demands=(ODD, START),
+        ),
+        Case((1, 2, start), shows=f"a single position, {start}, d_model = 2", demands=(START,)),
+        Case((n, 1), shows=f"{n} positions from 0, d_model = 1", demands=(ODD,)),
+        Case((3, 2, far), shows=f"3 positions from {far}, d_model = 2", demands=(START,)),
+        Case((many, even), shows=f"{many} positions from 0, d_model = {even}", demands=(EVEN,)),
     ]
 
 
@@ -293,6 +311,7 @@ POSITIONS = Question(
     chapter="04_order#how-to-number-places",
     cases=_positions_cases,
     reference=sinusoidal_positions,
+    demands=(Demand(EVEN, 1), Demand(ODD, 1), Demand(START, 1)),
     misconceptions=(
         Misconception(
             "base_1000",

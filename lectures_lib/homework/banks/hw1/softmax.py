@@ -7,7 +7,12 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import mixed_mask, normal, sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+HIDES = "hidden keys get no weight, and the allowed ones share all of it"
+FITS = "a mask with fewer dimensions, or with some of size 1, is meant for all that it fits"
+EMPTY = "a query without an allowed key gets zeros"
+LARGE = "large scores, and scores far apart, leave the weights right"
 
 
 def _softmax_cases(g: Generator) -> list[Case]:
@@ -23,18 +28,19 @@ def _softmax_cases(g: Generator) -> list[Case]:
     with_empty_row[-1, 0] = torch.cat(
         [others[:empty_query], torch.zeros(1, n_key, dtype=torch.bool), others[empty_query:]]
     )
-    deep = mixed_mask(g, n_query, n_key)
+    deep = mixed_mask(g, *shape)
     of_each_head = mixed_mask(g, batch, heads, n_query, n_key)
     of_each_head[-1, -1, empty_query] = False
-    above = mixed_mask(g, n_query, n_key)
+    above = mixed_mask(g, *shape)
     far_apart = -300 * torch.arange(n_query)[:, None] + 3 * normal(g, *shape)
     padding = (
         torch.arange(n_key) < torch.tensor([n_key - 1, 0, *[2] * (batch - 2)])[:, None, None, None]
     )
-    return [
+    cases = [
         Case(
             (2 * normal(g, *shape), one_for_all),
             shows=f"{size}; one mask (n_query, n_key) for all of them",
+            demands=(FITS,),
         ),
         Case(
             (2 * normal(g, *shape), with_empty_row),
@@ -42,6 +48,7 @@ def _softmax_cases(g: Generator) -> list[Case]:
                 f"{size}; a mask (batch, 1, n_query, n_key) in which query {empty_query} of the "
                 f"last sentence may attend to nothing"
             ),
+            demands=(FITS, EMPTY),
         ),
         Case(
             (2 * normal(g, *shape), of_each_head),
@@ -49,34 +56,41 @@ def _softmax_cases(g: Generator) -> list[Case]:
                 f"{size}; a mask for each head, in which query {empty_query} of the last head and "
                 f"sentence may attend to nothing"
             ),
+            demands=(EMPTY,),
         ),
         Case(
-            (300 + 3 * normal(g, *shape), mixed_mask(g, n_query, n_key)),
+            (300 + 3 * normal(g, *shape), mixed_mask(g, *shape)),
             shows=f"{size}; large scores, around 300",
+            demands=(LARGE,),
         ),
         # The hidden scores are all 0, so that adding a penalty to them and replacing them by it
         # come to the same.
         Case(
             (torch.where(deep, -11_000 + 3 * normal(g, *shape), 0.0), deep),
             shows=f"{size}; the allowed scores around -11,000, the hidden ones 0",
+            demands=(LARGE,),
         ),
         Case(
             (torch.where(above, 2 * normal(g, *shape), 300 + normal(g, *shape)), above),
             shows=f"{size}; the allowed scores around 0, the hidden ones around 300",
+            demands=(LARGE,),
         ),
         Case(
-            (far_apart, mixed_mask(g, n_query, n_key)),
+            (far_apart, mixed_mask(g, *shape)),
             shows=f"{size}; query 0's scores around 0, query 1's around -300, and so on",
+            demands=(LARGE,),
         ),
         Case(
             (2 * normal(g, *shape), padding),
             shows=(
                 f"{size}; a mask (batch, 1, 1, n_key), in which sentence 1 is nothing but padding"
             ),
+            demands=(FITS, EMPTY),
         ),
         Case(
             (normal(g, 1, 1, 1, n_key), mixed_mask(g, 2, n_key)[:1]),
             shows=f"one sentence, one head, one query, {n_key} keys",
+            demands=(FITS,),
         ),
         Case(
             (normal(g, 1, heads, n_query, 1), torch.arange(n_query)[:, None] > 0),
@@ -84,8 +98,15 @@ def _softmax_cases(g: Generator) -> list[Case]:
                 f"one sentence, {heads} heads, {n_query} queries and a single key; query 0 may not "
                 f"attend to it"
             ),
+            demands=(FITS, EMPTY),
         ),
     ]
+    plain = Case(
+        (2 * normal(g, *shape), mixed_mask(g, *shape)),
+        shows=f"{size}; a mask of its own for each head of each sentence",
+        demands=(HIDES,),
+    )
+    return [plain, *cases]
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -400,4 +421,5 @@ SOFTMAX = Question(
     # there is off by half a step, and so are the weights; 0.001 added to a sum of 1 is more.
     rtol=8e-4,
     atol=1e-6,
+    demands=(Demand(HIDES, 1), Demand(FITS, 0.5), Demand(EMPTY, 1), Demand(LARGE, 0.5)),
 )

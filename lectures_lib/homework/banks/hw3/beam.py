@@ -10,9 +10,12 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 Hypothesis = tuple[list[int], float]  # its tokens, and its score
+KEEPS = "where nothing ends, the best beginnings are kept alive and returned with their scores"
+DIVIDES = "scores are divided by the length penalty"
+ENDS = "with hypotheses that end, all of it together comes right"
 
 
 def _beam_cases(g: Generator) -> list[Case]:
@@ -33,7 +36,11 @@ def _beam_cases(g: Generator) -> list[Case]:
             )
             shows = f"{where}; the end is {'unlikely' if likely < 0 else 'likely'}"
             cases.append(
-                Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows)
+                Case(
+                    (logits.log_softmax(dim=-1), start, end, width, max_len, alpha),
+                    shows=shows,
+                    demands=(DIVIDES, ENDS),
+                )
             )
         return draw(g) if any(_tied(*case.args) for case in cases) else cases
 
@@ -44,6 +51,9 @@ def _beam_cases(g: Generator) -> list[Case]:
         _few_tokens(g),
         _pushed_out(g),
         _start_again(g),
+        _endless(g, alpha=0.0),
+        _endless(g, alpha=whole(g, 6, 12) / 10),
+        _ends_without_penalty(g),
     ]
     slips = [
         partial(_other_width, of=of, width_of=width_of)
@@ -96,6 +106,33 @@ def _nothing_ends(g: Generator) -> Case:
     return _some_case(g, likely=-12.0, width=2, max_len=1, alpha=0.9)
 
 
+def _ends_without_penalty(g: Generator) -> Case:
+    """The end is likely, and no length is better than another."""
+    while True:
+        case = _some_case(g, likely=0.5, width=3, max_len=4, alpha=0.0, demands=(ENDS,))
+        if not _tied(*case.args):
+            return case
+
+
+def _endless(g: Generator, alpha: float) -> Case:
+    """End and start are out of reach: nothing but the search; with an alpha, and the penalty."""
+    demand = DIVIDES if alpha else KEEPS
+    while True:
+        case = _some_case(
+            g,
+            likely=-40.0,
+            width=3,
+            max_len=3,
+            alpha=alpha,
+            start_likely=-40.0,
+            vocab=7,
+            demands=(demand,),
+        )
+        results = [[tokens for tokens, _ in search(*case.args)] for search in _IN_A_SEARCH]
+        if not _tied(*case.args) and all(some not in results[:i] for i, some in enumerate(results)):
+            return case
+
+
 def _start_again(g: Generator) -> Case:
     """In one of the best the start token is said again: for the search it is a token like the
     others.
@@ -134,6 +171,7 @@ def _some_case(
     alpha: float,
     start_likely: float = -4.0,
     vocab: int = 0,
+    demands: tuple[str, ...] = (DIVIDES, ENDS),
 ) -> Case:
     vocab = vocab or whole(g, 5, 6)
     start, end = torch.randperm(vocab, generator=g)[:2].tolist()
@@ -144,7 +182,8 @@ def _some_case(
         f"{vocab} tokens (start {start}, end {end}), width {width}, at most {max_len} tokens, "
         f"alpha = {alpha}{'; the start is likely, too' if start_likely > 0 else ''}"
     )
-    return Case((logits.log_softmax(dim=-1), start, end, width, max_len, alpha), shows=shows)
+    args = (logits.log_softmax(dim=-1), start, end, width, max_len, alpha)
+    return Case(args, shows=shows, demands=demands)
 
 
 def beam_search(
@@ -508,6 +547,9 @@ def _one_goes_on(
     return _search(log_probs, start, end, width, max_len, alpha, more_live=1 - width)
 
 
+_IN_A_SEARCH = (beam_search, partial(_search, places="one each"), _one_goes_on, _transposed)
+
+
 def _best_by_itself(
     log_probs: Tensor, start: int, end: int, width: int, max_len: int, alpha: float
 ) -> Hypothesis:
@@ -861,4 +903,5 @@ BEAM = Question(
     cases=_beam_cases,
     reference=beam_search,
     misconceptions=_MISTAKES,
+    demands=(Demand(KEEPS, 1), Demand(DIVIDES, 1), Demand(ENDS, 2)),
 )

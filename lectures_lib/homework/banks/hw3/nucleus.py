@@ -7,7 +7,10 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+ONE = "of a single row, the likeliest words that reach p are kept and share all"
+EACH_ROW = "each row of a batch has a nucleus of its own"
 
 
 def _nucleus_cases(g: Generator) -> list[Case]:
@@ -23,26 +26,29 @@ def _nucleus_cases(g: Generator) -> list[Case]:
         close = 0.004 * torch.randperm(200, generator=g)[None]
         return [
             Case((other, low), shows=f"one row of {vocab} logits, p = {low}"),
-            Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}"),
+            Case((flat, p), shows=f"{batch} rows of {vocab} logits, p = {p}", demands=(EACH_ROW,)),
             Case(
                 (steep, other_p),
                 shows=(
                     f"{batch} rows of {vocab} logits, in each a single one with more than p = "
                     f"{other_p}"
                 ),
+                demands=(EACH_ROW,),
             ),
             Case((close, 0.5), shows="one row of 200 logits close together, p = 0.5"),
         ]
 
     def clear(g: Generator) -> list[Case]:
-        """No sum so close to p that rounding decides."""
+        """No sum so close to p that rounding decides; and of the single row, 1 - p takes others."""
         while True:
             cases = draw(g)
             sums = [
                 logits.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1) - p
                 for logits, p in (case.args for case in cases)
             ]
-            if min(sum_.abs().min() for sum_ in sums) > 1e-3:
+            logits, p = cases[0].args
+            differ = _kept(logits, p).sum() != _kept(logits, 1 - p).sum()
+            if differ and min(sum_.abs().min() for sum_ in sums) > 1e-3:
                 return cases
 
     return telling(g, clear, nucleus, [mistake.answer for mistake in _MISTAKES])
@@ -392,5 +398,6 @@ NUCLEUS = Question(
     chapter="09_generating#top-k-and-top-p",
     cases=_nucleus_cases,
     reference=nucleus,
+    demands=(Demand(ONE, 1), Demand(EACH_ROW, 1)),
     misconceptions=_MISTAKES,
 )

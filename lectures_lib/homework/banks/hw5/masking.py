@@ -10,7 +10,7 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
 _WORDS = [
     ["cats"],
@@ -30,6 +30,10 @@ _WORDS = [
     ["["],  # and words that look special
     ["[1]"],
 ]
+CHOSEN = "words of one piece are chosen by their chance, and masked by a low fate"
+SPARED = "special tokens are never chosen, and nothing else is spared"
+WHOLE = "the chance of a word's first piece decides for all its pieces"
+FATES = "each chosen piece has its own fate, bounds included"
 _SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 Bounds = tuple[float, float, float]  # chosen below, [MASK] below, another token below
 _BERTS = (0.15, 0.8, 0.9)
@@ -48,8 +52,59 @@ def _draw(g: Generator, bounds: Bounds) -> list[Case]:
         _make_telling(g, tokens, chance, fate, others, bounds)
         n_words = sum(not token.startswith("##") and token not in _SPECIAL for token in tokens)
         shows = f"{len(tokens)} tokens, {n_words} words, {padding or 'no'} padding"
-        cases.append(Case((tokens, chance, fate, others), shows=shows))
+        demands = (SPARED, WHOLE, FATES)
+        cases.append(Case((tokens, chance, fate, others), shows=shows, demands=demands))
     return cases
+
+
+def _one_by_one(g: Generator, bounds: Bounds) -> list[Case]:
+    """For each demand an input that asks for nothing else. All but the last have low fates alone,
+    all but `WHOLE` only words of one piece.
+    """
+    chosen, masked, replaced = bounds
+
+    def between(low: float, high: float) -> float:
+        """A number inside of these, and not near them."""
+        return low + (high - low) * whole(g, 40, 60) / 100
+
+    def case(demand: str, tokens: list[str], chosen_ones: list[bool], fate: list[float]) -> Case:
+        # so near the bound that an answer with another variant's is none
+        chance = [between(0.95, 1.0) * chosen / (1 if each else 0.95) for each in chosen_ones]
+        others = [f"other{i}" for i in range(len(tokens))]
+        if demand is FATES:  # as chance may have it, one is replaced by itself
+            others[4] = tokens[4]
+        shows = f"{len(tokens)} tokens: {demand}"
+        return Case((tokens, chance, fate, others), shows=shows, demands=(demand,))
+
+    def low_fates(tokens: list[str]) -> list[float]:
+        return [between(0.0, masked) for _ in tokens]
+
+    words = [f"word{i}" for i in range(whole(g, 10, 14))]
+    half = [i % 2 == 0 for i in range(len(words))]
+    ordinary = case(CHOSEN, words, half, low_fates(words))
+
+    text = ["[CLS]", *words[:4], "[", "[SEP]", *words[4:8], "[1]", "[SEP]", "[PAD]", "[PAD]"]
+    low = [token in _SPECIAL or token in ("[", "[1]", *words[:8:2]) for token in text]
+    special = case(SPARED, text, low, low_fates(text))
+
+    pieces = [["un", "##friend", "##ly"], ["bird", "##s"], ["pen", "##gui", "##ns"]]
+    pieces = pick(g, pieces, 3)
+    first = [[True, False, False], [False, True, False], [False, False, True]]
+    rows = [each for row in first for word in pieces for each in zip(word, row, strict=False)]
+    of_words = [piece for piece, _ in rows]
+    several = case(WHOLE, of_words, [low for _, low in rows], low_fates(of_words))
+
+    fates = [
+        0.01,
+        between(0.0, masked),
+        masked,
+        between(masked, replaced),
+        between(masked, replaced),
+    ]
+    fates += [replaced, between(replaced, 1.0)]
+    rest = [between(0.0, 1.0) for _ in words[len(fates) :]]
+    low = [True] * len(fates) + [False] * len(rest)
+    return [ordinary, special, several, case(FATES, words, low, fates + rest)]
 
 
 def _make_telling(
@@ -608,7 +663,7 @@ def _cases(g: Generator, *, bounds: Bounds = _BERTS) -> list[Case]:
     answers = [mask_words, *(mistake.answer for mistake in _MISTAKES), *_SLIPS]
     right, *others = [partial(answer, bounds=bounds) for answer in answers]
     mistakes, slips = others[: len(_MISTAKES)], others[len(_MISTAKES) :]
-    return telling(g, partial(_draw, bounds=bounds), right, mistakes, slips)
+    return telling(g, partial(_draw, bounds=bounds), right, mistakes, slips, _one_by_one(g, bounds))
 
 
 def _shares(bounds: Bounds) -> list[str]:
@@ -664,6 +719,7 @@ MASKING = Question(
     chapter="13_pretraining#making-holes-with-a-pencil",
     cases=_cases,
     reference=mask_words,
+    demands=(Demand(CHOSEN, 1), Demand(SPARED, 0.5), Demand(WHOLE, 1), Demand(FATES, 1.5)),
     misconceptions=(*_MISTAKES, _CHANGED),
     varied=Varied(
         "bounds",

@@ -3,7 +3,7 @@ line.
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,11 +11,18 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lectures_lib.homework import questions
 from lectures_lib.homework.grader.grading import yaml_file
 from lectures_lib.homework.grader.grading.late import LatePolicy
-from lectures_lib.homework.grader.grading.names import check_mistake, full_name
+from lectures_lib.homework.grader.grading.names import (
+    check_demands,
+    check_mistake,
+    full_name,
+    short_name,
+)
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.settings import Decision, TextQuestion, Variant
 from lectures_lib.homework.grader.submissions.names import shown
 from lectures_lib.homework.questions import Homework
+
+_FOR_BANK = ("points", "mistakes", "demands")  # what only questions of the bank have
 
 
 class Course(BaseModel):
@@ -98,7 +105,7 @@ def _unknown(content: object, homework: Homework) -> list[tuple[yaml_file.Path_,
 
 def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.Path_, str]]:
     """What one homework's rules say about questions and mistakes that there are not."""
-    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "extra", "mistakes")}
+    groups = {(key,): section.get(key) for key in ("points", "withdrawn", "extra", *_FOR_BANK[1:])}
     for key in ("decisions", "excused"):
         by_student = section.get(key)
         for student, named in by_student.items() if isinstance(by_student, dict) else ():
@@ -109,7 +116,7 @@ def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.P
         ((*key, *place), message)
         for key, group in groups.items()
         for place, message in _unknown_questions(
-            group, bank, () if key in (("points",), ("mistakes",)) else by_hand
+            group, bank, () if key in [(each,) for each in _FOR_BANK] else by_hand
         )
     ]
     there = {question.answer_name for question in bank.questions}
@@ -127,6 +134,26 @@ def _unknown_in_section(section: dict, bank: Homework) -> list[tuple[yaml_file.P
                 check_mistake(bank, question, mistake)
             except ValueError as error:
                 wrong.append((("mistakes", question, mistake), str(error)))
+    return wrong + _wrong_demands(section, bank, {place for place, _ in wrong})
+
+
+def _wrong_demands(
+    section: dict, bank: Homework, known: Container[yaml_file.Path_]
+) -> list[tuple[yaml_file.Path_, str]]:
+    """What one homework's rules say about demands that does not fit them."""
+    demands, points = section.get("demands"), section.get("points")
+    points = points if isinstance(points, dict) else {}
+    points = {short_name(question): most for question, most in points.items()}
+    wrong = []
+    for question, worth in demands.items() if isinstance(demands, dict) else ():
+        place, most = ("demands", question), points.get(short_name(question))
+        numbers = isinstance(worth, list) and all(type(each) in (int, float) for each in worth)
+        if place in known or not numbers or not (most is None or type(most) in (int, float)):
+            continue
+        try:
+            check_demands(bank, question, worth, None if most is None else float(most))
+        except ValueError as error:
+            wrong.append((place, str(error)))
     return wrong
 
 

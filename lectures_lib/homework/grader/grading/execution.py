@@ -2,7 +2,8 @@
 itself, not the rest.
 
 Each answer is called in the state in which the student's own check of it ran; where that gives no
-right answer, also in the state after the last cell. The better verdict counts.
+right answer, also in the state after the last cell. The better verdict counts: right, or else the
+one on which more of the question's demands hold.
 """
 
 import re
@@ -56,8 +57,10 @@ class Execution:
             `verdict.LOST`).
         spent: seconds that it has taken, as far as they count (see `clock.Clock`).
         doubtful: whether something was cut that a neighbour or a busy machine might have caused.
-        seen: the number of the cell whose check saw the answer that was judged wrong, by the
-            question's name; 0 where the one after the last cell was judged.
+        seen: the number of the cell whose check saw the answer that was judged, by the question's
+            name; 0 where the one after the last cell was judged.
+        above_a_template: the questions whose answer was judged that stands above the untouched
+            template.
     """
 
     cells: list[str]
@@ -66,6 +69,7 @@ class Execution:
     spent: float = 0.0
     doubtful: bool = False
     seen: dict[str, int] = field(default_factory=dict)
+    above_a_template: set[str] = field(default_factory=set)
 
     def __post_init__(self):
         self._cut: dict[int, int] = {}  # cells that did not come to their end, and how often
@@ -235,19 +239,25 @@ class Execution:
         outcomes, usable = self._put(sandbox, key)
         at_end = outcomes, key.verdict(outcomes)
         if at_check and at_check[1].right:
+            self.seen[name] = checked.cell
             word = "" if at_end[1].right else _later(checked, key.question.answer_name, self.cells)
             return at_check[0], _with(at_check[1], word), usable
         if at_end[1].right:
+            self.seen[name] = 0
             return at_end[0], _with(at_end[1], AT_END if at_check else ""), usable
-        if at_end[1].kind == "unfinished" and usable:
-            outcomes, usable = self._put(sandbox, key, earlier=True)
-            if (verdict := key.verdict(outcomes)).right:
-                return outcomes, _with(verdict, EARLIER), usable
         best = (
             at_check
             if at_check and (at_check[1].kind not in NO_ANSWER or at_end[1].kind in NO_ANSWER)
             else at_end
         )
+        for other in filter(None, (at_check, at_end)):
+            best = other if other[1].holding > best[1].holding else best
+        if at_end[1].kind == "unfinished" and usable:
+            outcomes, usable = self._put(sandbox, key, earlier=True)
+            verdict = key.verdict(outcomes)
+            if verdict.right or verdict.holding > best[1].holding:
+                self.above_a_template.add(name)
+                return outcomes, _above_a_template(verdict), usable
         self.seen[name] = checked.cell if best is at_check else 0
         return *self._noted(best, at_check, at_end), usable
 
@@ -294,6 +304,17 @@ EARLIER = (
     "Your answer is right, and that counts. But the untouched template stands below it and takes "
     "its name: delete the template."
 )
+PARTLY_EARLIER = (
+    "This is about your answer above the untouched template, which takes its name: delete the "
+    "template."
+)
+
+
+def _above_a_template(verdict: Verdict) -> Verdict:
+    """The verdict on an answer that is right, or partly, and that the template follows."""
+    if verdict.right:
+        return _with(verdict, EARLIER)
+    return replace(verdict, message=f"{verdict.message} {PARTLY_EARLIER}")
 
 
 def _with(verdict: Verdict, word: str) -> Verdict:

@@ -39,7 +39,7 @@ def explained(
         needed: the numbers of the open questions that stopped a cell, by the cell's index.
         others: the names of all answers that are asked for.
     """
-    if verdict.right:
+    if verdict.right or verdict.question in execution.above_a_template:
         return verdict
     name = key.question.answer_name
     not_yet = f"Question {number} is not answered yet." if number else ""

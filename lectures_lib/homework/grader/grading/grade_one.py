@@ -129,6 +129,7 @@ class Job:
                 question.share,
                 question.seconds,
                 question.below,
+                question.demands,
             )
             answers = [
                 question.cases,
@@ -249,11 +250,14 @@ def _own_code(
     shown = {}
     for verdict in verdicts:
         name = homework[verdict.question].answer_name
-        checked = execution.seen.get(verdict.question, 0)
-        cell = hints.judged(execution.cells, name, checked, execution.failures)
         if verdict.kind == "unfinished" and definitions.is_a_template(name):
             continue
-        found = definitions.excerpts(name, None if cell is None else cell + 1, answers)
+        if verdict.question in execution.above_a_template:
+            found = definitions.without_templates(name).excerpts(name, None, answers)
+        else:
+            checked = execution.seen.get(verdict.question, 0)
+            cell = hints.judged(execution.cells, name, checked, execution.failures)
+            found = definitions.excerpts(name, None if cell is None else cell + 1, answers)
         if found:
             shown[verdict.question] = tuple(
                 each.with_the_line_of(f"{verdict.message} {verdict.differs}") for each in found
@@ -290,15 +294,22 @@ def grade_safely(submission: Submission, job: Job) -> Result:
 
 def better(first: Result, second: Result) -> Result:
     """Of a doubtful result and the one of a second run, alone: the second, with what was right in
-    the first.
+    the first, or right in more of the question's demands.
     """
-    right = {verdict.question: verdict for verdict in first.verdicts if verdict.right}
-    verdicts = tuple(
-        verdict if second.fault else right.get(verdict.question, verdict)
-        for verdict in second.verdicts
-    )
+    before = {verdict.question: verdict for verdict in first.verdicts}
+    kept = {}
+    for verdict in () if second.fault else second.verdicts:
+        earlier = before.get(verdict.question, verdict)
+        if not verdict.right and (earlier.right or earlier.holding > verdict.holding):
+            kept[verdict.question] = earlier
+    verdicts = tuple(kept.get(verdict.question, verdict) for verdict in second.verdicts)
+    code = {name: first.code[name] for name in kept if name in first.code}
     return replace(
-        second, verdicts=verdicts, seconds=round(first.seconds + second.seconds, 2), doubtful=False
+        second,
+        verdicts=verdicts,
+        code=second.code | code,
+        seconds=round(first.seconds + second.seconds, 2),
+        doubtful=False,
     )
 
 

@@ -46,6 +46,26 @@ def check_mistake(homework: Homework, question: str, mistake: str) -> None:
         raise ValueError(f"{question} knows no mistake {mistake!r}; it knows {', '.join(known)}")
 
 
+def check_demands(homework: Homework, question: str, worth: list, points: float | None) -> None:
+    """Refuse points for a question's demands that are not as many as these, or do not add up.
+
+    Args:
+        points: the question's by the rules; None: the bank's.
+
+    Raises:
+        ValueError: the message says what there is.
+    """
+    asked = homework[full_name(homework, question)]
+    if not asked.demands:
+        raise ValueError(f"{question} has one demand: an answer is right or not")
+    if len(worth) != len(asked.demands):
+        listed = "; ".join(demand.says for demand in asked.demands)
+        raise ValueError(f"{question} has {len(asked.demands)} demands: {listed}")
+    whole = asked.points if points is None else points
+    if round(sum(worth), 2) != whole:
+        raise ValueError(f"must add up to the {whole:g} points of {question}")
+
+
 def called(results: Iterable[Result]) -> set[str]:
     """Every name by which a file of rules may call somebody of this class."""
     return {name for result in results for name in names_of(result)}

@@ -100,7 +100,12 @@ class Definitions:
     def is_a_template(self, name: str) -> bool:
         """Whether the last definition of this name does nothing but raise."""
         found = self.found.get(name, [])
-        return bool(found) and not any(_does_something(each) for each in ast.walk(found[-1][1]))
+        return bool(found) and _only_raises(found[-1][1])
+
+    def without_templates(self, name: str) -> "Definitions":
+        """The same, without the definitions of this name that do nothing but raise."""
+        written = [each for each in self.found.get(name, []) if not _only_raises(each[1])]
+        return replace(self, found=self.found | {name: written})
 
     def _unread(self, name: str, cell: int | None) -> tuple[Excerpt, ...]:
         """The same for a cell that is no Python: from the line that defines the name down to the
@@ -137,6 +142,11 @@ def _functions(found: list[_Definition]) -> list[_Definition]:
 def _used(statement: ast.stmt) -> dict[str, None]:
     """The names that it reads, in order."""
     return dict.fromkeys(node.id for node in ast.walk(statement) if isinstance(node, ast.Name))
+
+
+def _only_raises(definition: ast.stmt) -> bool:
+    """Whether it does nothing else."""
+    return not any(_does_something(each) for each in ast.walk(definition))
 
 
 def _does_something(node: ast.AST) -> bool:

@@ -180,6 +180,8 @@ def _opened(path: Path) -> sqlite3.Connection:
 
 def _read(text: str) -> Result:
     kept = json.loads(text)
+    for verdict in kept["verdicts"]:
+        verdict["demands"] = tuple((says, holds) for says, holds in verdict.get("demands", ()))
     kept["verdicts"] = tuple(Verdict(**verdict) for verdict in kept["verdicts"])
     for listed in ("files", "uses", "earlier", "notes"):
         kept[listed] = tuple(kept.get(listed, ()))

@@ -14,11 +14,12 @@ from lectures_lib.homework.grader.grading.late import LatePolicy, after_lateness
 from lectures_lib.homework.grader.grading.moments import Moment, moment, told
 from lectures_lib.homework.grader.grading.names import called, full_name, names_of, short_name
 from lectures_lib.homework.grader.grading.records import Result
-from lectures_lib.homework.grader.grading.score import InWords, Score
+from lectures_lib.homework.grader.grading.score import InWords, Part, Score
 from lectures_lib.homework.grader.grading.settings import (
     ALL,
     At,
     Decision,
+    Demands,
     Excuse,
     Percent,
     Points,
@@ -39,6 +40,7 @@ _GROUPS = (
     "extensions",
     "handed_in",
     "mistakes",
+    "demands",
     "decisions",
     "by_hand",
     "marks",
@@ -72,6 +74,8 @@ class Rules(BaseModel):
         cap: so many points count at most, though more can be earned.
         mistakes: by question, and by the name of a mistake that the grader knows: so much of the
             question's points an answer earns that makes this mistake, in per cent.
+        demands: by question, what each of its demands is worth, in their order, or nothing: then
+            they are not counted. Left out, they are worth what the bank says. "off": none counts.
         decisions: by student (named as in `extensions`) and question: what a person decided.
         by_hand: by name, further questions that are answered in words and marked by people.
         marks: the files with their marks; whoever reads them hands them on with `marked`.
@@ -91,6 +95,7 @@ class Rules(BaseModel):
     handed_in: dict[str, Moment] = {}
     cap: Points | None = None
     mistakes: dict[str, dict[str, Percent]] = {}
+    demands: Demands = {}
     decisions: dict[str, dict[str, Decision]] = {}
     by_hand: dict[str, TextQuestion] = {}
     marks: list[str] = []
@@ -153,8 +158,11 @@ class Rules(BaseModel):
         excused = self._excused(homework, result)
         possible = {name: most for name, most in for_all.items() if name not in excused}
         shares = {verdict.question: self._share(homework, verdict) for verdict in result.verdicts}
+        parts = self._parts(homework, result, possible)
         in_words, marks = self._in_words(homework, result, possible)
         points = {name: round(most * shares.get(name, 0.0), 2) for name, most in possible.items()}
+        for name, theirs in parts.items():
+            points[name] = max(points[name], round(sum(part.earned for part in theirs), 2))
         points = {name: earned for name, earned in points.items() if name not in in_words} | marks
         decided = {
             name: decision
@@ -173,6 +181,7 @@ class Rules(BaseModel):
             extra=tuple(name for name in possible if name in extra),
             in_words=in_words,
             decided=comments,
+            parts=parts,
         )
         if score.exempt:
             return score
@@ -308,6 +317,30 @@ class Rules(BaseModel):
         left = {full_name(homework, name): costs for name, costs in self.mistakes.items()}
         by_default = OF_THEMSELVES.get(verdict.mistake, 0.0)
         return left.get(verdict.question, {}).get(verdict.mistake, by_default) / 100
+
+    def _parts(
+        self, homework: Homework, result: Result, possible: Mapping[str, float]
+    ) -> dict[str, tuple[Part, ...]]:
+        """The demands of each question that is partly right, where they count."""
+        parts = {}
+        for verdict in result.verdicts:
+            if verdict.question in possible and verdict.demands:
+                worth = self._worth(homework, verdict.question, possible[verdict.question])
+                pairs = zip(verdict.demands, worth, strict=True) if worth else ()
+                parts[verdict.question] = tuple(Part(*held, most) for held, most in pairs)
+        return {name: theirs for name, theirs in parts.items() if theirs}
+
+    def _worth(self, homework: Homework, name: str, most: float) -> list[float]:
+        """What each demand of a question is worth that is itself worth `most`; [] where they do not
+        count.
+        """
+        if ALL in self.demands:
+            return []
+        set_ = {full_name(homework, short): worth for short, worth in self.demands.items()}
+        question = homework[name]
+        if name in set_:
+            return set_[name]
+        return [round(most * demand.points / question.points, 2) for demand in question.demands]
 
     def _excused(self, homework: Homework, result: Result) -> set[str]:
         """The full names of the questions from which this student is excused."""

@@ -21,6 +21,26 @@ class InWords:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One demand of a question, for an answer that is partly right.
+
+    Attributes:
+        says: what it demands.
+        holds: whether the answer meets it.
+        points: what it is worth.
+    """
+
+    says: str
+    holds: bool
+    points: float
+
+    @property
+    def earned(self) -> float:
+        """The points that the answer earns by it."""
+        return self.points if self.holds else 0.0
+
+
+@dataclass(frozen=True)
 class Score:
     """What a submission is worth.
 
@@ -39,6 +59,7 @@ class Score:
             marked yet is in `possible` and not in `points`, and does not count for now.
         decided: by question's full name, what a person decided about this student's answer, in
             that person's words; "" where there are none.
+        parts: by question's full name, the demands of a question whose answer is partly right.
         note: what to tell the student about lateness and the cap; "" if there is nothing to tell.
         remark: what to tell the instructor alone.
     """
@@ -53,6 +74,7 @@ class Score:
     extra: tuple[str, ...] = ()
     in_words: Mapping[str, InWords] = field(default_factory=dict)
     decided: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
     note: str = ""
     remark: str = ""
 

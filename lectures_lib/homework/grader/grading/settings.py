@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 ALL = "all"  # an excuse from every question
+OFF = "off"  # no points for the demands of a question, or of any
 
 
 class At(ValueError):
@@ -40,9 +41,29 @@ def _all_or_named(value: object) -> object:
     raise ValueError(f"must be all, or a list of questions: [one, another], and is {given}")
 
 
+def _off_or_questions(value: object) -> object:
+    """What demands are worth: "off", or by question."""
+    if value == OFF or isinstance(value, dict):
+        return {ALL: OFF} if value == OFF else value
+    given = "empty" if value is None else f"{value!r}"
+    raise ValueError(f"must be off, or questions with off or points, and is {given}")
+
+
+def _off_or_points(value: object) -> object:
+    """What the demands of a question are worth: "off", or a list of points."""
+    if value == OFF:
+        return []
+    if isinstance(value, list) and value:
+        return value
+    given = "empty" if not value else f"{value!r}"
+    raise ValueError(f"must be off, or the points of each demand: [1, 0.5, 0.5], and is {given}")
+
+
 Points = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False), AfterValidator(_cents)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False)]
 Excuse = Annotated[list[str], BeforeValidator(_all_or_named)]
+Weights = Annotated[list[Points], BeforeValidator(_off_or_points)]
+Demands = Annotated[dict[str, Weights], BeforeValidator(_off_or_questions)]
 
 
 class Decision(BaseModel):

@@ -1,6 +1,6 @@
 """One page of feedback a student: a single HTML file that needs nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from lectures_lib.homework.questions import Homework, Question
 from lectures_lib.homework.verdict import Verdict
 
 _STATUS = {"right": "✓ Right", "open": "○ No answer", "wrong": "✗ Not right yet"}
+_PARTLY = "✗ Partly right"
 _LOOK = {"right": "right", "open": "open"}  # all else looks wrong
 
 
@@ -37,6 +38,7 @@ class Card:
         comments: what that person says about it, or those who marked it.
         details: names and what they stand for: the input, what differs, what to reread.
         code: the student's own lines that this is about.
+        parts: for a partly right answer, each demand of the question, and what it earns.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Card:
     comments: list[str]
     details: list[tuple[str, Markup]]
     code: tuple[Excerpt, ...] = ()
+    parts: Sequence[tuple[str, str]] = ()
 
 
 def write_all(
@@ -109,20 +112,22 @@ def _card(homework: Homework, verdict: Verdict, score: Score, result: Result) ->
         details += [("On", marked(verdict.on))] if verdict.on else []
         details += [("Differs", marked(verdict.differs))] if verdict.differs else []
         details += _reread(question)
-    points = score.points.get(question.name, 0.0)
+    points, parts = score.points.get(question.name, 0.0), told.parts(score, question)
+    by_demands = sum(part.earned for part in score.parts.get(question.name, ()))
     return Card(
         title=homework.heading(question),
         name=question.answer_name,
         look=look,
-        status=_STATUS[look],
+        status=_PARTLY if parts else _STATUS[look],
         points=points,
         worth=told.worth(score, question.name),
         mistake=told.mistake(verdict),
         message=verdict.message,
-        given=_given(question.name in score.decided, not verdict.right and points > 0),
+        given=_given(question.name in score.decided, not verdict.right and points > by_demands),
         comments=[*filter(None, [score.decided.get(question.name)])],
         details=details,
         code=result.code.get(question.name, ()),
+        parts=parts,
     )
 
 

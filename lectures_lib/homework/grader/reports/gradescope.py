@@ -201,7 +201,12 @@ def _asked(homework: Homework, verdict: Verdict, score: Score) -> dict:
     name += f" – {told.mistake(verdict)}" if verdict.mistake else ""
     name += " (excused)" if question.name in score.excused else ""
     name += " (extra credit)" if question.name in score.extra else ""
-    lines = [*told.lines(question, verdict), *filter(None, [score.decided.get(question.name)])]
+    parts = [f"{says} ({worth})" for says, worth in told.parts(score, question)]
+    lines = [
+        *told.lines(question, verdict),
+        *parts,
+        *filter(None, [score.decided.get(question.name)]),
+    ]
     return _test(name, points, possible, verdict.right, "\n".join(lines))
 
 

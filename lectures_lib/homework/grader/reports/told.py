@@ -156,6 +156,19 @@ def lines(question: Question, verdict: Verdict) -> list[str]:
     )
 
 
+def parts(score: Score, question: Question) -> list[tuple[str, str]]:
+    """For a partly right answer, each demand of the question with its mark, and what it earns:
+    ("✓ a query with no allowed key gets zeros", "1 of 1").
+    """
+    return [
+        (
+            f"{'✓' if part.holds else '✗'} {part.says}",
+            f"{number(part.earned)} of {number(part.points)}",
+        )
+        for part in score.parts.get(question.name, ())
+    ]
+
+
 def plain(text: str) -> str:
     """Text without control characters and without marks that would turn the direction of what
     follows.

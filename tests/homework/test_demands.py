@@ -1,0 +1,404 @@
+"""Points for what a question demands: a wrong answer earns those of the demands that it meets, in
+the notebook's check, on its page, in the tables; and by itself nobody's stub earns any.
+"""
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from lectures_lib.homework import WrongAnswer, check, find, load, names
+from lectures_lib.homework.checking import told
+from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.grader.grading.course_file import load as rules_of
+from lectures_lib.homework.grader.grading.grade_one import Job, better, grade_one
+from lectures_lib.homework.grader.grading.records import Records, Result
+from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
+from lectures_lib.homework.grader.submissions.collect import collect
+from lectures_lib.homework.questions import Case, Demand, Homework
+from lectures_lib.homework.sealed import packed, unpacked
+from lectures_lib.homework.variants import ANOTHER, with_variant
+from lectures_lib.homework.verdict import Verdict
+from tests.homework import bank, toy
+from tests.homework.toy_results import Page
+
+WITH_DEMANDS = [
+    question.name
+    for homework in names()
+    for question in load(homework).questions
+    if question.demands
+]
+every_question = pytest.mark.parametrize("name", WITH_DEMANDS)
+
+# ------------------------------------------------------------------------------- a toy of its own
+
+PLAIN, ZERO, SIGN = "positive numbers get their root", "a zero gets a zero", "a negative gets a -1"
+
+
+def root(x):
+    """The root of a number above 0; 0 for a 0, and -1 below it."""
+    return torch.where(x < 0, -1.0, x.clamp(min=0.0).sqrt())
+
+
+def cases():
+    positive, zero, negative = torch.tensor([4.0, 9.0]), torch.zeros(2), torch.tensor([-4.0, -9.0])
+    return [
+        Case((positive,), shows="two positive numbers"),
+        Case((zero,), shows="two zeros", demands=(ZERO,)),
+        Case((negative,), shows="two negative numbers", demands=(SIGN,)),
+        Case((torch.cat([zero, negative]),), shows="both", demands=(ZERO, SIGN)),
+    ]
+
+
+DEMANDS = (Demand(PLAIN, 1), Demand(ZERO, 0.5), Demand(SIGN, 1.5))
+ROOT = toy.question("root", root, cases(), points=3, demands=DEMANDS, seconds=2.0)
+HOMEWORK = Homework("toy", "A toy", (ROOT, toy.SCALE))
+NO_SIGN = "import torch\ndef root(x):\n    return x.sqrt()"
+NO_ZERO = (
+    "import torch\ndef root(x):\n    return torch.where(x < 0, -1.0, x.abs().sqrt() + (x == 0))"
+)
+TEMPLATE = 'def root(x):\n    raise NotImplementedError("your answer here")'
+
+
+def held(verdict):
+    """The verdict's demands: "✓✗✓"; "" where there are none."""
+    return "".join("✓" if holds else "✗" for _, holds in verdict.demands)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (root, ""),
+        (torch.sqrt, "✓✓✗"),
+        (lambda x: torch.where(x < 0, -1.0, x.abs().sqrt() + (x == 0)), "✓✗✓"),
+        (lambda x: x.sqrt() + (x == 0), "✓✗✗"),
+        # right on each by itself, and not on both: put down to the last of the two
+        (lambda x: root(x) + (len(x) > 2), "✓✓✗"),
+        (lambda x: root(x) if x.min() >= 0 else 1 / 0, "✓✓✗"),
+        (lambda x: 1 / 0 if x.min() == 0 else root(x), "✓✗✓"),
+        (lambda x: 1 / 0, ""),
+        (lambda x: torch.where(x > 0, 7.0, root(x)), ""),
+        (torch.zeros_like, ""),
+        (lambda x: x, ""),
+        (lambda x: -torch.ones_like(x), ""),
+        (lambda x: ..., ""),
+    ],
+)
+def test_which_demands_a_wrong_answer_meets(answer, expected):
+    assert held(toy.judged(ROOT, answer)) == expected
+
+
+def test_a_template_in_a_branch_is_no_answer():
+    space = {"torch": torch}
+    exec(
+        TEMPLATE.replace("    raise", "    if x.min() > 0:\n        return x.sqrt()\n    raise"),
+        space,
+    )
+    verdict = toy.judged(ROOT, space["root"])
+    assert verdict.kind == "unfinished" and verdict.demands == ()
+
+
+@pytest.mark.parametrize(
+    ("demands", "some"),
+    [
+        (DEMANDS[:2], cases()),
+        ((Demand(PLAIN, 1), Demand(ZERO, 0.5), Demand("another", 1.5)), cases()),
+        (DEMANDS, cases()[:2] + cases()[3:]),
+    ],
+)
+def test_demands_that_do_not_fit_their_question_are_refused(demands, some):
+    with pytest.raises(ValueError, match=r"toy\.root"):
+        AnswerKey(replace(ROOT, demands=demands, cases=lambda g: some), 0)
+
+
+def test_the_check_says_which_demands_hold(capsys):
+    with pytest.raises(WrongAnswer) as wrong:
+        check(ROOT, torch.sqrt)
+    assert f"\n  ✓ {PLAIN}\n  ✓ {ZERO}\n  ✗ {SIGN}" in str(wrong.value)
+    with pytest.raises(WrongAnswer) as wrong:
+        check(ROOT, torch.zeros_like)
+    assert "✓" not in str(wrong.value)
+    check(ROOT, root)
+    assert capsys.readouterr().out == "✓ toy.root: right (3 points)\n"
+
+
+def test_a_sealed_question_says_the_same():
+    asked = AnswerKey(ROOT, 0)
+    kept = unpacked(packed(asked))
+    assert kept.question.demands == DEMANDS
+    for answer in (torch.sqrt, torch.zeros_like, root):
+        outcomes = [run(answer, case) for case in kept.cases]
+        assert kept.verdict(outcomes) == asked.verdict(outcomes)
+
+
+# ------------------------------------------------------------------------------------ in the grader
+
+
+@pytest.fixture
+def graded(tmp_path):
+    """What grading makes of these cells."""
+
+    def grade(*cells):
+        (tmp_path / "anna.ipynb").write_bytes(toy.notebook(*cells))
+        keys = tuple(AnswerKey(question, seed=1) for question in HOMEWORK.questions)
+        return grade_one(collect(tmp_path)[0], Job(HOMEWORK, 1, keys, toy.QUICK))
+
+    return grade
+
+
+def points(result, rules=None):
+    return (rules or Rules()).score(HOMEWORK, result).points["toy.root"]
+
+
+def test_a_partly_right_answer_earns_points_wherever_grades_are(graded, tmp_path):
+    result = graded(NO_SIGN)
+    assert held(result.verdicts[0]) == "✓✓✗" and points(result) == 1.5
+    page = Page(feedback.page(HOMEWORK, result))
+    told_ = " ".join(page.text.split())
+    assert "1.5 of 3" in told_ and "Partly right" in told_ and "Not right yet" not in told_
+    for part in (f"✓ {PLAIN} (1 of 1)", f"✓ {ZERO} (0.5 of 0.5)", f"✗ {SIGN} (0 of 1.5)"):
+        assert part in told_
+    assert "All the same" not in told_
+    (row,) = csv.DictReader(io.StringIO(gradebook.table(HOMEWORK, [result])))
+    assert (row["total"], row["toy.root"]) == ("1.5", "1.5")
+    (test, _) = json.loads(gradescope.results(HOMEWORK, result))["tests"]
+    assert (test["score"], test["max_score"], test["status"]) == (1.5, 3.0, "failed")
+    assert f"✗ {SIGN} (0 of 1.5)" in test["output"]
+    with Records(tmp_path / "kept") as records:
+        records.put(result)
+        assert records.get("anna") == result
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        TEMPLATE,
+        "def root(x):\n    return x",
+        "import torch\ndef root(x):\n    return torch.zeros_like(x)",
+        "def root(x):\n    return -1.0",
+        "def root(x):\n    return 1 / 0",
+        "def root(x):\n    while True: pass",
+        "root = 3",
+        "",
+    ],
+)
+def test_trivial_answers_earn_nothing(graded, cell):
+    result = graded(cell)
+    assert points(result) == 0 and result.verdicts[0].demands == ()
+
+
+def test_what_a_loop_leaves_unasked_does_not_hold(graded):
+    result = graded(
+        f"{NO_SIGN.replace('return', 'while x.min() < 0: pass' + chr(10) + '    return')}"
+    )
+    assert result.verdicts[0].kind == "time"
+    assert held(result.verdicts[0]) == "✓✓✗" and points(result) == 1.5
+
+
+CHECK = """\
+from lectures_lib.homework import check
+try:
+    check("toy.root", root)
+except Exception:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected", "cell"),
+    [
+        # worse at the end: what the check saw counts
+        ((NO_ZERO, CHECK, NO_SIGN), "✓✗✓", 1),
+        ((NO_ZERO, CHECK, "def root(x):\n    return x"), "✓✗✓", 1),
+        ((NO_ZERO, CHECK, "del root"), "✓✗✓", 1),
+        # better at the end: that counts
+        (("def root(x):\n    return x", CHECK, NO_SIGN), "✓✓✗", 3),
+        # above the untouched template
+        ((NO_SIGN, TEMPLATE), "✓✓✗", 1),
+        ((f"{NO_SIGN}\n{TEMPLATE}",), "✓✓✗", 1),
+        ((NO_SIGN, TEMPLATE, CHECK), "✓✓✗", 1),
+    ],
+)
+def test_of_several_states_the_one_with_more_demands_counts(graded, cells, expected, cell):
+    result = graded(*cells)
+    assert held(result.verdicts[0]) == expected
+    excerpt = result.code["toy.root"][0]
+    assert excerpt.cell == cell and "raise" not in "".join(excerpt.lines)
+    if any(TEMPLATE in each for each in cells):
+        assert "delete the template" in result.verdicts[0].message
+        assert "the last counts" not in result.verdicts[0].message
+
+
+def test_a_doubtful_run_is_no_worse_than_its_second():
+    some = Verdict("toy.root", False, "time", demands=((PLAIN, True), (ZERO, False)))
+    none = Verdict("toy.root", False, "time")
+    for first, second in ((some, none), (none, some)):
+        both = [toy_result(verdict) for verdict in (first, second)]
+        assert better(*both).verdicts == (some,)
+
+
+def toy_result(*verdicts):
+    return Result("anna", ("anna.ipynb",), "f", verdicts)
+
+
+# -------------------------------------------------------------------------------------- by the rules
+
+PARTLY = toy_result(
+    Verdict(
+        "toy.root",
+        False,
+        "misconception",
+        "You made a mistake.",
+        "no_sign",
+        demands=((PLAIN, True), (ZERO, True), (SIGN, False)),
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        (Rules(), 1.5),
+        (Rules(demands="off"), 0.0),
+        (Rules(demands={"root": "off"}), 0.0),
+        (Rules(demands={"toy.root": [0.5, 0.25, 2.25]}), 0.75),
+        (Rules(points={"root": 6.0}), 3.0),
+        (Rules(points={"root": 6.0}, demands={"root": [4.0, 1.0, 1.0]}), 5.0),
+        # of a named mistake's share and the demands', the larger
+        (Rules(mistakes={"root": {"no_sign": 20.0}}), 1.5),
+        (Rules(mistakes={"root": {"no_sign": 80.0}}), 2.4),
+        (Rules(mistakes={"root": {"no_sign": 80.0}}, demands="off"), 2.4),
+        (Rules(withdrawn=["root"]), None),
+    ],
+)
+def test_rules_switch_them_off_and_weigh_them(rules, expected):
+    score = rules.score(HOMEWORK, PARTLY)
+    assert score.points.get("toy.root") == expected
+    text = Page(feedback.page(HOMEWORK, PARTLY, rules)).text
+    assert (SIGN in text) == bool(score.parts)
+    assert ("All the same" in text) == (expected == 2.4)
+
+
+def test_a_decision_stands_above_them():
+    rules = Rules(decisions={"anna": {"root": {"points": 2.0}}})
+    assert points(PARTLY, rules) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("demands: off", ""),
+        ("demands:", ""),
+        ("demands: {root: off}", ""),
+        ("demands: {root: [1, 1, 1]}", ""),
+        ("points: {toy.root: 4}\n    demands: {root: [1, 1, 2]}", ""),
+        ("demands: on", "demands: must be off, or questions with off or points, and is 'on'"),
+        ("demands: {all: off}", "demands.all: toy has no question 'all'"),
+        ("demands: {rot: off}", "demands.rot: toy has no question 'rot'"),
+        ("demands: {root: no}", "must be off, or the points of each demand: [1, 0.5, 0.5]"),
+        ("demands: {root: [1, 2]}", f"root has 3 demands: {PLAIN}; {ZERO}; {SIGN}"),
+        ("demands: {root: [1, 1, 2]}", "must add up to the 3 points of root"),
+        (
+            "points: {root: 4}\n    demands: {root: [1, 1, 1]}",
+            "must add up to the 4 points of root",
+        ),
+        ("demands: {Scale: [1]}", "Scale has one demand: an answer is right or not"),
+        ("demands: {root: [1, -1, 3]}", "must be at least 0, and is -1"),
+        ("demand: off", "there is no such setting; is demands meant?"),
+    ],
+)
+def test_what_a_rules_file_may_say(tmp_path, text, said):
+    (tmp_path / "course.yml").write_text(f"homework:\n  toy:\n    {text}\n")
+    if not said:
+        rules_of(tmp_path / "course.yml", HOMEWORK)
+        return
+    with pytest.raises(ValueError, match="cannot be used") as refused:
+        rules_of(tmp_path / "course.yml", HOMEWORK)
+    assert said in str(refused.value)
+
+
+# -------------------------------------------------------------------------------- the course's banks
+
+
+def constants(question):
+    """Answers that somebody who has not understood anything might give."""
+    key = bank.key(question.name, 0)
+
+    def nothing(*args, **kwargs):
+        return None
+
+    def raises(*args, **kwargs):
+        raise NotImplementedError
+
+    yield from (nothing, raises)
+    for i in range(len(key.cases[0].args)):
+        yield lambda *args, i=i, **kwargs: args[i]
+    other = bank.key(question.name, 1).right[0].value  # such as one that a check has shown
+    other = other["result"] if isinstance(other, dict) else other
+    yield lambda *args, **kwargs: other
+    for change in (torch.zeros_like, torch.ones_like, lambda t: torch.full_like(t, 0.5)):
+        if isinstance(other, torch.Tensor):
+            yield lambda *args, change=change, **kw: change(question.reference(*args, **kw))
+    yield lambda *args, **kwargs: ([], [])
+    yield lambda *args, **kwargs: (args[0], [False] * len(args[0]))
+    yield lambda *args, **kwargs: (["[MASK]"] * len(args[0]), [True] * len(args[0]))
+    yield lambda *args, **kwargs: []
+    yield lambda *args, **kwargs: 0
+
+
+@every_question
+def test_an_answer_without_thought_earns_nothing(name):
+    key = bank.key(name, 0)
+    for answer in constants(find(name)):
+        outcomes = [run(answer, case) for case in key.cases]
+        verdict = key.verdict(outcomes)
+        assert not verdict.right and verdict.demands == ()
+
+
+@every_question
+def test_a_mistake_earns_the_same_with_every_seed(name):
+    found = [
+        [key.verdict(outcomes).demands for _, outcomes in key.mistakes]
+        for key in (bank.key(name, seed) for seed in bank.SEEDS)
+    ]
+    for i, misconception in enumerate(find(name).misconceptions):
+        assert len({each[i] for each in found}) == 1, misconception.name
+    assert any(found[0]), "demands that no mistake meets are of no use"
+
+
+@every_question
+def test_every_demand_is_missed_by_a_mistake_that_meets_the_first(name):
+    key = bank.key(name, 0)
+    found = [key.verdict(outcomes).demands for _, outcomes in key.mistakes]
+    for i, demand in enumerate(find(name).demands[1:], start=1):
+        assert any(each and not each[i][1] for each in found), demand.says
+
+
+@pytest.mark.parametrize("name", [name for name in WITH_DEMANDS if find(name).varied])
+def test_last_year_s_answer_earns_nothing(name):
+    for number in range(1, len(find(name).varied.values)):
+        key = AnswerKey(with_variant(find(name), number), 0)
+        for misconception, outcomes in key.mistakes:
+            if misconception.name == ANOTHER:
+                assert key.verdict(outcomes).demands == (), number
+
+
+def test_masked_softmax_of_the_course():
+    """Two of three demands, and what its author reads."""
+    key = bank.key("hw1.masked_softmax", 0)
+    verdict = key.verdict(
+        [run(lambda s, m: s.masked_fill(~m, -torch.inf).softmax(-1), case) for case in key.cases]
+    )
+    assert held(verdict) == "✓✓✗✓" and verdict.mistake == "nan_without_allowed_keys"
+    assert "\n  ✗ a query without an allowed key gets zeros" in told(verdict)
+
+
+@every_question
+def test_the_instructors_page_lists_the_demands(name):
+    page = (bank.ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    listed = "; ".join(f"{says} ({points:g})" for says, points in find(name).demands)
+    assert f"| `{name}` | {listed} |" in page
