@@ -991,7 +991,8 @@ for name, places in (("by cosine", ten), ("read again", again)):
 
 # %% tags=["remove-cell"]
 assert hits[:, 0].sum() < first[mini] - 3 and among > three[mini] + 3
-#
+
+# %% [markdown]
 # ## What goes wrong
 #
 # ### Padding in the mean
