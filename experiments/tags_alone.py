@@ -9,7 +9,8 @@ place of a head, and probes on a word's tag and place in place of its vector.
 
 For each relation the best head, and the best rule "the governor is the nearest word with this tag
 on this side", are chosen on the train split and told on the test split. `head_where_rule_fails` is
-the share that the head finds of those governors that the rule does not find. The tags are the
+the share that the head finds of those governors that the rule does not find. For determiners and
+prepositions a second rule goes on to the last noun of the row. The tags are the
 treebank's own; a model has to find them first.
 """
 
@@ -24,6 +25,7 @@ from lectures_lib.analysis.attention_statistics import (
     Parsed,
     best_heads,
     best_tag_rule,
+    coarse_tags,
     parsed,
     relation_words,
     tag_rule_hits,
@@ -49,6 +51,32 @@ def hits_of_heads(model: Bert, tokenizer: WordPiece, sentences: list[dict]) -> l
     return [parsed(w, s["heads"], s["relations"]) for w, s in zip(weights, sentences, strict=True)]
 
 
+ROW_RELATIONS = ("det", "case")  # relations whose governor is a noun further on
+
+
+def end_of_row(tags: list[str], place: int) -> int:
+    """The last noun of the next row behind a place (a pronoun or a number may begin the row, and be
+    all of it); -1 where there is none: "the phone book", "to her sister", "of two".
+    """
+    behind = range(place + 1, len(tags))
+    end = next((i for i in behind if tags[i] in ("NOUN", "PRON", "NUM")), -1)
+    while 0 <= end < len(tags) - 1 and tags[end + 1] == "NOUN":
+        end += 1
+    return end
+
+
+def row_rule_hits(sentences: list[dict], relation: str) -> torch.Tensor:
+    """Whether the end of the next row is the governor of each word with this relation."""
+    return torch.tensor(
+        [
+            0 <= end_of_row(coarse_tags(s), i) == s["heads"][i] - 1
+            for s in sentences
+            for i, name in enumerate(s["relations"])
+            if name == relation
+        ]
+    )
+
+
 def heads_and_rules(
     train: list[dict], test: list[dict], model: Bert, tokenizer: WordPiece, at_least: int
 ) -> dict:
@@ -69,6 +97,14 @@ def heads_and_rules(
             "rule_fails": int((~hits).sum()),
             "head_where_rule_fails": head[~hits].mean().item(),
         }
+        if best.relation in ROW_RELATIONS:
+            row = row_rule_hits(test, best.relation)
+            found[best.relation] |= {
+                "row_rule": row.float().mean().item(),
+                "row_rule_where_rule_fails": row[~hits].float().mean().item(),
+                "row_rule_fails": int((~row).sum()),
+                "head_where_row_rule_fails": head[~row].mean().item(),
+            }
         print(best.relation, rule, found[best.relation], flush=True)
     return found
 

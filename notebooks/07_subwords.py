@@ -5,7 +5,7 @@
 #
 # You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with a
 # fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often? We
-# list the words on most pages of Python's own manual, and read the other pages with the list.
+# list the words on most pages of Python's own manual, and read some of the others with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -323,8 +323,8 @@ Stepper(
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we take no more.
 # (`learn` by itself goes on as long as there is a pair; `ByteBPE`, below, stops it here, with `min_count=2`.) Merge 4
 # makes "od", which is part of "wood" and of nothing else. No word of the riddle is spelled with it once "wood" is
-# there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of 4,000 tokens
-# learned on the manual, about one in ten never occurs when the manual is cut with them.
+# there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of more than
+# 3,700 pieces merged on the manual, about one in ten never occurs when the manual is cut with them.
 #
 # ## From letters to bytes
 #

@@ -25,14 +25,14 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.70 to 1, with 80 sentences from about 0.75 to 0.98, with 872 phrases only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of dots, each dot the accuracy in one of 300 test sets. With 46 questions the dots reach from about 0.70 to 1, with 80 sentences from about 0.75 to 0.98, with 872 sentences only from about 0.81 to 0.89. A vertical line marks 0.86, what the classifier truly has."}, "figure": {"caption": "One classifier, right with a probability of 0.86 on every example, in 300 test sets of each size. Each dot is the accuracy that somebody would have published."}}
 import matplotlib.pyplot as plt
 import numpy as np
 
 from lectures_lib.show import plots
 
 # three tests of this book: chapter 17's, the one above, and SST-2's film reviews
-SIZES = {"46 questions": 46, "80 sentences": 80, "872 phrases": 872}
+SIZES = {"46 questions": 46, "80 sentences": 80, "872 sentences": 872}
 rng = np.random.default_rng(0)
 figure, ax = plt.subplots(figsize=(6.4, 2.5))
 ax.axvline(0.86, color=plots.ORANGE, zorder=0)
@@ -115,7 +115,7 @@ for name, n in SIZES.items():
 # %% [markdown]
 # Nobody knows the true $p$, so one puts the measured share in its place. About 95 % of all test sets fall within two
 # standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The 0.84 of the frozen vectors lies well
-# inside. On 872 phrases it would be 0.86, give or take 0.02.
+# inside. On 872 sentences it would be 0.86, give or take 0.02.
 
 # %% [markdown]
 # **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
@@ -143,13 +143,13 @@ for n in (80, 640, 1600, 5000):
 # of the tasks of chapter 14, measured by the course's [experiments](../book/results/fine_tuning.md#fine-tuning-small).
 
 # %% [markdown]
-# **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 phrases. Which is larger, the scatter of the four
+# **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 sentences. Which is larger, the scatter of the four
 # accuracies or the standard error of the test set?
 #
 # <details><summary>Answer</summary>
 #
 # The test set's, nearly three times. It is tempting to take the spread over the seeds for *the* uncertainty, because it
-# is what papers print behind the "±". But all four models were asked the same phrases: if those happen to be easy, they
+# is what papers print behind the "±". But all four models were asked the same sentences: if those happen to be easy, they
 # are easy for all four, and the spread does not show it.
 #
 # </details>
@@ -355,8 +355,9 @@ assert sign_test(10, 5) == metrics.sign_test(10, 5)
 assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 
 # %% [markdown]
-# The interval leaves 0 out: on sentences like these MiniLM's vectors are better than words, by something between a
-# few points and more than twenty. How much, 80 sentences do not tell.
+# The interval leaves 0 out: on sentences like these MiniLM's vectors are most likely better than words, by something
+# between a few points and more than twenty. How much, 80 sentences do not tell. (The frozen vectors with 0.84, at the
+# top of the page, had their layer and settings chosen on the validation split: hence a sentence or so of difference.)
 #
 # Here the totals alone would have said so too: the difference is more than two of its standard errors of 0.065. Now
 # take three pairs of systems, made up, with the same totals: 70 and 62 right of 80. Compared as if each had had its

@@ -790,7 +790,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # | epochs × batch | 3 × 16, which is 42 steps | 1<!-- fine_tuning_sst2: epochs .0f --> × 32<!-- fine_tuning_sst2: batch_size .0f -->, 2,105 steps | 3 × 32, about 6,300 steps |
 # | highest rate | $10^{-4}$ | $5\cdot 10^{-5}$ | the best of four, from $2\cdot 10^{-5}$ to $5\cdot 10^{-5}$ |
 # | time | seconds | 652<!-- fine_tuning_sst2: seconds/fine_tuned/3 .0f --> seconds (one seed) | a few hours on a GPU at most |
-# | asked | 80 sentences of this book | 872<!-- fine_tuning_sst2: n_asked .0f --> validation phrases | the test server |
+# | asked | 80 sentences of this book | 872<!-- fine_tuning_sst2: n_asked .0f --> validation sentences | the test server |
 # | right | between 0.8 and 0.9 | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f -->, mean of four seeds | 0.935 |
 #
 # (The last line compares different questions.) Here is SST-2 for you to run, with patience: this page computes on the CPU.

@@ -678,7 +678,7 @@ for same, others in by_heart.values():
     assert same > others + 0.15
 
 # %% [markdown]
-# From the first column alone MiniLM would seem a perfect parser, and the untrained twin nearly one. What comes from
+# From the first column alone MiniLM would seem a perfect parser, and the untrained twin a good one. What comes from
 # the vectors and what from the matrix shows in the second: on sentences that neither has seen, MiniLM keeps about two links
 # in three, and its twin falls behind the chain. A linear probe is a weak one, but weak is not the same
 # as small.
@@ -725,10 +725,10 @@ for rank in (1, 2, 8):
         fitted = fit_structural_probe(at_2, links, rank=rank, seed=seed)
         of_rank.append(structural_score(fitted, at_state_2, gold))
     print(f"rank {rank:2}:", *(f"{share:.2f}" for share in of_rank))
-# A line is below the chain. With two numbers or eight the trees are about level with it
-# or a little above, and one first matrix differs from the next as much as one rank from
-# the next; 32 (0.73 and 0.65 above) are well above. A tree that shows in a plane says
-# no more than the chain.
+# A line is below the chain, a plane about level with it. With eight numbers one first
+# matrix gives as much as the worse one of 32 (0.65 above), the other hardly more than the
+# chain: two matrices of one rank differ as much as two ranks do. A tree that shows in a
+# plane says no more than the chain.
 
 # %% [markdown]
 # **Exercise 3. Another layer's reactions.** The paper measures impacts on the *last* layer's vectors. Chapter 16's probes
@@ -756,7 +756,7 @@ for layer in (1, 2, 3):
 #    shown.
 # 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in MiniLM's
 #    middle states, better than the chain does, and less and less towards the end.
-# 4. From the embeddings the same matrix hardly beats the chain in our sentences (on UD English it does, by ten points,
+# 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten points,
 #    and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds as many links or
 #    more. So training put something there; that it is more than tags is not shown.
 # 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other sentences

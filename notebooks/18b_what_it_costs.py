@@ -213,7 +213,7 @@ for task, hours, examples, n in (
 # %% [markdown]
 # An hour for base means 12 % of what a v2 can do at best, a little more than pre-training got out of it: possible. An
 # hour for large means 43 %, five times as much as pre-training got. But the half hour for SQuAD means more still, 60 %
-# (its F1 of 91.0 is large's). If the one is true, so is the other.
+# (its F1 of 91.0 is large's). Who got 60 % can get 43 %.
 #
 # ## Memory
 #
@@ -491,7 +491,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
 # | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
-# | the same on a GPU, an H100 | at 32, at 512 and at 4,096 tokens | 3.8<!-- attention_speed_gpu: explicit_over_fused/32/median .1f -->, 1.4<!-- attention_speed_gpu: explicit_over_fused/512/median .1f --> and 1.7<!-- attention_speed_gpu: explicit_over_fused/4096/median .1f --> |
+# | the same on a GPU, an H100, in `float32` | at 32, at 512 and at 4,096 tokens | 3.8<!-- attention_speed_gpu: explicit_over_fused/32/median .1f -->, 1.4<!-- attention_speed_gpu: explicit_over_fused/512/median .1f --> and 1.7<!-- attention_speed_gpu: explicit_over_fused/4096/median .1f --> |
 # | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> (from 2.2<!-- cost: batching/over_as_they_come/by_length/min .1f --> to 4.4<!-- cost: batching/over_as_they_come/by_length/max .1f -->) |
 # | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> (from 2.1<!-- cost: batching/over_as_they_come/packed_72/min .1f --> to 4.1<!-- cost: batching/over_as_they_come/packed_72/max .1f -->) |
 # | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> |
@@ -501,13 +501,14 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | checkpointing | keeps 0.40<!-- cost: checkpointing/memory .2f --> of the memory, and takes 1.29<!-- cost: checkpointing/time/median .2f --> times as long | below 1 |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
 #
-# **A GPU is another machine.** On the processor fusing pays more the longer the text, on the GPU most for the shortest:
-# there each of the small steps is done so fast that starting it is what takes time, and one start is cheaper than five.
+# **A GPU is another machine.** On the processor fusing pays mostly for long texts (from 256 tokens on), on the GPU most
+# for short ones: there each of the small steps is done so fast that starting it is what takes time, and one start is cheaper than five.
 # (That is the usual explanation; we measured the times only.) The same holds for writing: on the H100 a
 # cache makes 64 tokens 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, in batches of 16 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f -->
-# times; on the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f -->.
+# times; on the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f -->
+# (from two runs far apart, 4.7<!-- decoding_speed: batch_16/tokens_64/without_over_cache/min .1f --> and 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->).
 #
-# **Padding is a large waste.** Eight thousand of SST-2's sentences have 13<!-- cost: batching/mean_length .0f -->
+# **Padding is a large waste.** Eight thousand of SST-2's training texts, sentences and parts of them, have 13<!-- cost: batching/mean_length .0f -->
 # tokens on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches
 # by length and packing save about the same here (packing over batches by length: 0.97<!-- cost:
 # batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences share a batch,
