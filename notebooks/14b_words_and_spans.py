@@ -65,6 +65,7 @@ plt.show()
 # **Time** about 40 minutes. **You need** chapters [7](07_subwords.ipynb) and [14](14_fine_tuning.ipynb).
 
 # %% tags=["hide-input"]
+import math
 import string
 from collections import Counter
 
@@ -527,6 +528,72 @@ for stride in (128, 355, 356, 384):
 assert [lost(1000, 384, stride) for stride in (355, 356, 384)] == [0, 1, 29]
 
 # %% [markdown]
+# What is gained by it? The 22 short texts of `questions` for the test and the validation, one behind the other, make a
+# village paper of 800 pieces. The reader that is asked comes with the course (more of it below). It reads the paper cut
+# off at 512 pieces, or in windows, where the best of the windows' best spans counts.
+
+
+# %%
+@torch.no_grad()
+def best_answer(question, text, size=512, stride=None):
+    """The best span's score and text: of the first window alone, or of all."""
+    whole = alignment.read_question(pieces, question, text, max_len=10_000)
+    at = alignment.context_places(whole)[0]  # before it: [CLS] question [SEP]
+    found = windows(len(whole.ids) - at - 1, size - at - 1, stride or size)
+    best = -math.inf, ""
+    for a, b in found if stride else found[:1]:
+        read = alignment.Read(*(x[:at] + x[at + a : at + b] + x[-1:] for x in whole))
+        scores = skilled(torch.tensor([read.ids]), torch.tensor([read.segments]))
+        inside = torch.zeros(1, len(read.ids), dtype=torch.bool)
+        inside[0, alignment.context_places(read)] = True
+        span = best_spans(scores, inside)
+        if span.score > best[0]:
+            best = span.score.item(), characters_of(read, text, span.start, span.end)
+    return best
+
+
+skilled, pieces = stored.answers()
+rows = [
+    row for split in ("test", "validation") for row in data.load("questions", split)
+]
+paper = " ".join(dict.fromkeys(row["context"] for row in rows))
+print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
+
+# %% [markdown]
+# **Predict.** When did the school close? In 2003, says the paper, behind its 512th piece. What does the reader say of the
+# paper that was cut off: nothing, or a year? And where an answer comes from the best of all windows, is it always right?
+#
+# <details><summary>Answer</summary>
+#
+# A year, *1931*, that of a soup kitchen. Nothing tells it that the end of the paper is missing: some span is always the
+# best. In windows it finds 2003, with a score of 8 in place of 3. Yet not all is well: one answer stays as wrong as it was.
+# Of one notice alone the reader says "Hugh Parry", as is right; among the windows, another one's "Carla Jimenez" has the
+# higher score. In training, spans compete within a text, never with those of another window.
+#
+# </details>
+
+# %% tags=["atol=0.3"]
+for question in (
+    "When did the school close?",
+    "Where does the path to the waterfall start?",
+    "For how long can a lemon tree bear fruit?",
+    "Who owns the shop in Aldery?",
+):
+    print(question)
+    for name, stride in (("cut off", None), ("windows", 128)):
+        score, said = best_answer(question, paper, 384 if stride else 512, stride)
+        print(f"  {name} {score:5.1f}  {said}")
+
+# %% tags=["remove-cell"]
+shop = next(row for row in rows if row["question"] == question)
+assert best_answer(question, shop["context"])[1] == "Hugh Parry" != said
+(example,) = fine_tuning.questions([shop], pieces)  # as the library answers
+(span,) = fine_tuning.predict(skilled, [example])
+assert alignment.quote(example.reads[0], shop["context"], *span) == "Hugh Parry"
+for answer in ("2003", "behind the chapel", "fifty years", "Hugh Parry"):
+    assert len(pieces.encode(paper[: paper.index(answer)])) > 512
+
+# %% [markdown]
 # ### When is an answer right?
 #
 # Two measures, those of SQuAD, for which both answers are first lower-cased and stripped of punctuation and articles:
@@ -668,7 +735,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> (two seeds, 0.41<!-- low_rank_wnut: low_rank/f1/min .2f --> and
 # 0.43<!-- low_rank_wnut: low_rank/f1/max .2f -->), as much as training all 22.7 million. On SQuAD twice as many
 # questions were read as in the table, 12,000, and the answers' F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->
-# (one seed). Both models come with the course:
+# (one seed). Both models come with the course; the second has read the village paper above:
 
 # %%
 tagger, pieces = stored.entities()
