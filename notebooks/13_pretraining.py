@@ -250,8 +250,7 @@ assert torch.equal(read[~chosen], text[~chosen])
 # word may be asked for, so every vector must still hold the word that stands there.
 #
 # How much does it matter? The authors tried (their table 8), with two tasks: *MNLI*, does a sentence follow from another,
-# contradict it, or neither; and *NER*, finding names (named entities) in a text, measured by F1, which falls with each
-# name missed and each false one:
+# contradict it, or neither; and *NER*, finding names in a text, measured by F1:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels of dots, one for each way of measuring: MNLI between 83.6 and 84.4, NER fine-tuned between 94.8 and 95.4, NER from features between 94.0 and 94.9. The split 80/10/10 is best or nearly best in all three; always MASK is lowest in the last."}, "figure": {"caption": "What becomes of the chosen tokens (MASK/unchanged/random, in percent), and how good BERT is afterwards: accuracy on MNLI, F1 of named entities, once fine-tuned and once with BERT's vectors as they are. Data: Devlin et al. 2019, table 8."}}
 TABLE_8 = {  # MASK, same, random: MNLI, NER fine-tuned, NER from features
@@ -462,10 +461,9 @@ librarys = model(batch.tokens, batch.segments, batch.lengths)
 assert_close(librarys.words, scores)
 
 # %% [markdown]
-# The loss is the cross-entropy at the chosen positions, and only there; the other words can simply be read off the
-# input. (All chosen ones count, also those that were left as they are or replaced by another word.) There are two
-# ways to write it. To prove that nothing else enters it, we change the scores everywhere else to nonsense: the loss
-# must not move.
+# The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the other
+# words can simply be read off the input. There are two ways to write it. To prove that nothing else enters it, we change
+# the scores everywhere else to nonsense: the loss must not move.
 
 
 # %%
@@ -492,12 +490,10 @@ assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch)
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
 
 # %% [markdown]
-# (With a vocabulary of 30,000 the scores are the most expensive part of a small BERT, and six in seven positions do
-# not need them. So the library's model computes them only at `at=batch.chosen`.)
+# (Six in seven positions need no scores, so the library's model computes them only at `at=batch.chosen`.)
 #
-# What does tying do to the gradient? A row of $E$ is used twice: as the vector of a token in the input, and as the
-# vector that the head's result is compared with. In the second role *every* row gets a gradient at every step,
-# because the softmax pushes all wrong tokens down.
+# What does tying do to the gradient? A row of $E$ is also what the head's result is compared with. In this role *every*
+# row gets a gradient at every step, because the softmax pushes all wrong tokens down.
 
 # %%
 loss = word_loss(scores, batch)
@@ -898,14 +894,13 @@ if SOURCE == "offline" and not LARGE:
 # .1f -->), with 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining: chapter/accuracy/max
 # .1f --> of the hidden tokens right.
 #
-# The curve has two parts. For several hundred steps the model is not much better than the unigram: it has learned
-# which tokens are common, and little more. Then, within two hundred steps, the perplexity nearly halves. Our guess:
-# the layers have to learn two things *together*, to look at the neighbours of a hole, and what to conclude from them.
-# Each is of little use without the other, so at first the gradient for either is small.
+# For several hundred steps the model is not much better than the unigram. Then, within two hundred steps, the perplexity
+# nearly halves. Our guess: the layers have to learn two things *together*, to look at the neighbours of a hole, and what
+# to conclude from them. Each is of little use without the other, so at first the gradient for either is small.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the left and the right neighbour
-# of a hole change places, and ask again. (We ask about one hole in each text, between two words.) Beside it stands a
-# table that adds up what it has counted on the left and on the right. For this table, nothing changes.
+# of a hole change places, and ask again (one hole in each text, between two words). Beside it stands a table that adds
+# up what it has counted on the left and on the right. For this table, nothing changes.
 
 
 # %%
@@ -981,9 +976,9 @@ def fill_mask(model, tokenizer, text, k=5):
 
 
 # %% [markdown]
-# (A `Guess` is a token and its probability.) Step through the sentences that we wrote. The bars are the model's
-# answers. The line below them says how often the same tokens occur among 1,000 tokens of the manual. A model that does
-# not read the sentence would go by these.
+# (A `Guess` is a token and its probability.) Step through the sentences that we wrote. The bars are the model's answers;
+# the line below them says how often the same tokens occur among 1,000 of the manual, which is all that a model that does
+# not read the sentence could go by.
 
 # %% tags=["nbval-ignore-output"]
 prepared = [
@@ -1163,10 +1158,9 @@ plt.show()
 # ## Longer than a minute
 #
 # What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384,
-# which had been trained on far more text already, and put this chapter's head on it. It did the first exercise on an
-# encyclopedia, the paragraphs of a reading test, and letters and reviews from the web (WikiText-2, SQuAD and the
-# English Web Treebank): once for an hour on one core, and once for thirteen minutes on a GPU, thirty times as many
-# tokens as the core in its hour. The model from the GPU comes with the library.
+# which had been trained on far more text already, and put this chapter's head on it. It did the first exercise on
+# WikiText-2, SQuAD's paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen
+# minutes on a GPU, thirty times as many tokens. The model from the GPU comes with the library.
 
 
 # %%
@@ -1199,9 +1193,8 @@ ask("The keys to the cabinet [MASK] on the table.", k=2)
 ask("The key to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
-# Now **your own sentence**: write it between the quotation marks, with `[MASK]` where a word is missing, and run the
-# cell; or hide words with a click, in your browser: [Type your own](../book/live.md#a-bert-that-fills-holes). You
-# will soon see where the model is good, and where it is not:
+# Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click, in your browser: [Type your
+# own](../book/live.md#a-bert-that-fills-holes). You will soon see where the model is good, and where it is not:
 
 # %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
@@ -1275,9 +1268,8 @@ print(
 
 # %% [markdown]
 # "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of these
-# issues. On the same pairs, the two cannot both be true. Where a model is wrong, it gave the right class a
-# probability below one half, and that costs at least $\ln 2 = 0.69$. With half of the pairs wrong, the mean is at
-# least half of that, 0.35.
+# issues. On the same pairs, the two cannot both be true. Where a model is wrong, it gave the right class less than one
+# half, and that costs at least $\ln 2 = 0.69$; with half of the pairs wrong, the mean is at least 0.35.
 #
 # ### Asked about what is in plain sight
 #
