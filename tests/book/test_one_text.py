@@ -70,6 +70,7 @@ CONCEPTS = {
     "sign_test": ("13b_how_sure", "metrics.certainty"),
     "bootstrap_difference": ("13b_how_sure", "metrics.certainty"),
     "LowRank": ("14_fine_tuning", "tasks.low_rank"),
+    "ScalarMix": ("15_features", "analysis.probing"),
     "skip_gram_loss": ("15_features", "models.word2vec"),
     "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
     "max_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
