@@ -96,8 +96,9 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 from transformers.utils import logging
 
+from lectures_lib.analysis import probing
 from lectures_lib.analysis.features import COMBINATIONS, LayerCombination
-from lectures_lib.analysis.probing import Probed, ScalarMix, fit_probe
+from lectures_lib.analysis.probing import Probed, fit_probe
 from lectures_lib.data.words import WordVocabulary
 from lectures_lib.metrics import entity_scores
 from lectures_lib.models import word2vec
@@ -314,8 +315,31 @@ plt.show()
 # also differ in size and in what they had read, so the table compares systems, not ideas.)
 #
 # From ELMo comes the **scalar mix**: not one layer, but $\gamma \sum_i s_i h_i$ with $s = \text{softmax}(w)$, where $w$
-# and $\gamma$ are learned together with the task. By hand, three layers, vectors of two numbers, shares 0.5, 0.25, 0.25:
-# $0.5\,(4, 0) + 0.25\,(0, 4) + 0.25\,(8, 8) = (4, 3)$.
+# and $\gamma$ are learned together with the task. They begin at $w = 0$ and $\gamma = 1$: the mean of all layers.
+
+
+# %%
+class ScalarMix(nn.Module):
+    """One vector made of a word's vectors in all layers; the shares are learned."""
+
+    def __init__(self, n_states):
+        super().__init__()
+        self.w = nn.Parameter(torch.zeros(n_states))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+    @property
+    def shares(self):
+        """How much of each layer is in the mix; they sum to 1."""
+        return self.w.softmax(dim=0)
+
+    def forward(self, states):
+        """The mix of (states, ..., d_model)."""
+        return self.gamma * torch.einsum("s,s...d->...d", self.shares, states)
+
+
+# %% [markdown]
+# By hand, three layers, vectors of two numbers, shares 0.5, 0.25, 0.25: $0.5\,(4, 0) + 0.25\,(0, 4) + 0.25\,(8, 8) =
+# (4, 3)$.
 
 # %%
 h = torch.tensor([[4.0, 0.0], [0.0, 4.0], [8.0, 8.0]])  # a word in three layers
@@ -323,6 +347,11 @@ mix = ScalarMix(3)
 with torch.no_grad():
     mix.w.copy_(torch.tensor([0.5, 0.25, 0.25]).log())  # softmax gives the shares back
 print([round(number, 4) for number in mix(h).tolist()])
+
+# %% tags=["remove-cell"]
+librarys = probing.ScalarMix(3)
+librarys.load_state_dict(mix.state_dict())
+assert torch.equal(mix(h), librarys(h))
 
 # %% [markdown]
 # ## A word's vector

@@ -71,7 +71,7 @@ from torch.testing import assert_close
 
 from lectures_lib import metrics
 from lectures_lib.analysis import perturbed_masking
-from lectures_lib.analysis.perturbed_masking import chain, eisner, impact_matrix, uuas
+from lectures_lib.analysis.perturbed_masking import chain, eisner, impact_matrix
 from lectures_lib.analysis.probing import tags_and_places
 from lectures_lib.analysis.structural import (
     fit_structural_probe,
@@ -98,8 +98,25 @@ chosen_by = [*train, *validation]  # to train on; `test` is judged on
 # The score is the **UUAS**, the undirected unlabelled attachment score: the share of the treebank's links that another
 # tree over the same words has too. (Punctuation is left out.) For the farmer, link every word to the next. Of these
 # seven links four are in the tree above, The–farmer, farmer–sold, his–horse and a–stranger: 4/7, or 0.57. Such a
-# **chain** knows that sentences have an order, and nothing else.
-#
+# **chain** knows that sentences have an order, and nothing else. A tree is a set of links, so the score is short:
+
+
+# %%
+def uuas(predicted, gold):
+    """The share of the gold trees' links that were found, over all sentences together."""
+    found = sum(len(p & g) for p, g in zip(predicted, gold, strict=True))
+    return found / sum(map(len, gold))
+
+
+of_farmer = chain(len(farmers_words))
+print(f"{len(of_farmer & farmers_links)} links of {len(farmers_links)}")
+print(f"UUAS {uuas([of_farmer], [farmers_links]):.2f}")
+
+# %% tags=["remove-cell"]
+assert uuas([of_farmer], [farmers_links]) == 4 / 7
+assert perturbed_masking.uuas([of_farmer], [farmers_links]) == 4 / 7
+
+# %% [markdown]
 # A second baseline knows less. Give each pair of words a random number, and take the tree whose links have the largest
 # sum, among those in which no two links cross. (How it is found comes below.)
 

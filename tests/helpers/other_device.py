@@ -45,6 +45,10 @@ class Elsewhere(torch.Tensor):
     def __setitem__(self, index, value):
         super().__setitem__(torch.tensor(index) if isinstance(index, list) else index, value)
 
+    # A GPU's tensor fetches its numbers; on "meta" there are none.
+    def tolist(self):
+        return self.cpu().tolist()
+
     @classmethod
     def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
         return compute(function, args, kwargs or {})

@@ -300,6 +300,20 @@ def test_fill_mask_gives_each_hole_its_guesses(tokenizer):
         assert shares == sorted(shares, reverse=True) and 0 < sum(shares) <= 1
 
 
+@pytest.mark.parametrize(
+    ("text", "k", "says"),
+    [
+        ("The cat sat.", 3, r"no \[MASK\] in 'The cat sat\.'"),
+        ("The [MASK] sat.", 0, "1 to [0-9]+ guesses can be made, got k = 0"),
+        ("The [MASK] sat.", 9999, "got k = 9999"),
+    ],
+)
+def test_fill_mask_says_what_it_cannot_do(tokenizer, text, k, says):
+    model = BertForPreTraining(replace(BertConfig.TINY, vocab_size=len(tokenizer))).eval()
+    with pytest.raises(ValueError, match=says):
+        fill_mask(model, tokenizer, text, k=k)
+
+
 # ---------------------------------------------------------------------------------------- sentences
 
 

@@ -5,7 +5,11 @@ To read in this order: `masking` and `next_sentence`, the two tasks; `batches` o
 `evaluation`; `mask_filling`, what a trained model puts into the holes of a text.
 """
 
-from lectures_lib.training.pretraining.batches import PreTrainingBatch, PreTrainingBatches
+from lectures_lib.training.pretraining.batches import (
+    PreTrainingBatch,
+    PreTrainingBatches,
+    masked_batch,
+)
 from lectures_lib.training.pretraining.evaluation import Scores, evaluate
 from lectures_lib.training.pretraining.losses import masked_word_loss, pretraining_loss
 from lectures_lib.training.pretraining.mask_filling import Guess, fill_mask
@@ -24,6 +28,7 @@ __all__ = [
     "evaluate",
     "fill_mask",
     "mask_tokens",
+    "masked_batch",
     "masked_word_loss",
     "pretraining_loss",
     "sentence_pairs",

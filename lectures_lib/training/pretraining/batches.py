@@ -40,6 +40,31 @@ class PreTrainingBatch(NamedTuple):
         return int(self.chosen.sum())
 
 
+def masked_batch(
+    pairs: Sequence[Pair], tokenizer: WordPiece, rates: MaskingRates, generator: torch.Generator
+) -> PreTrainingBatch:
+    """[CLS] first [SEP] second [SEP], padded, with holes.
+
+    Args:
+        pairs: first, second, and the class of the next-sentence task.
+        tokenizer: the one that cut them.  rates: of masking.  generator: what draws the holes.
+
+    Raises:
+        ValueError: for no pairs.
+    """
+    cls, sep, mask = (tokenizer.token_id(name) for name in ("[CLS]", "[SEP]", "[MASK]"))
+    original, lengths = pad([[cls, *a, sep, *b, sep] for a, b, _ in pairs])
+    # 0 for [CLS] first [SEP], 1 for second [SEP], and 0 for the padding
+    segments, _ = pad([[0] * (len(a) + 2) + [1] * (len(b) + 1) for a, b, _ in pairs], 0)
+    padding = torch.arange(original.shape[1]) >= lengths[:, None]
+    special = padding | (original == cls) | (original == sep)
+    # The special tokens have the lowest ids; all behind them are words and pieces of words.
+    words = range(max(tokenizer.specials.values()) + 1, len(tokenizer))
+    tokens, chosen = mask_tokens(original, special, mask, words, rates, generator)
+    is_random = torch.tensor([label for _, _, label in pairs])
+    return PreTrainingBatch(tokens, segments, lengths, original, chosen, is_random)
+
+
 class PreTrainingBatches:
     """Documents as batches of masked pairs; every epoch cuts, exchanges, masks and orders anew
     (`training.Epochs`).
@@ -62,7 +87,7 @@ class PreTrainingBatches:
         *,
         max_len: int = 128,
         batch_size: int = 32,
-        rates: MaskingRates = MaskingRates(),  # noqa: B008 (it is frozen)
+        rates: MaskingRates = MaskingRates(),
         random_share: float = 0.5,
         seed: int = 0,
     ):
@@ -72,11 +97,7 @@ class PreTrainingBatches:
         self.documents = [[s for s in document if s] for document in encoded]
         self.max_len, self.batch_size, self.seed = max_len, batch_size, seed
         self.rates, self.random_share = rates, random_share
-        self.cls_id = tokenizer.token_id("[CLS]")
-        self.sep_id = tokenizer.token_id("[SEP]")
-        self.mask_id = tokenizer.token_id("[MASK]")
-        # The special tokens have the lowest ids; all behind them are words and pieces of words.
-        self.words = range(max(tokenizer.specials.values()) + 1, len(tokenizer))
+        self.tokenizer = tokenizer
         check_documents(self.documents, max_len)
 
     def pairs(self, number: int) -> list[Pair]:
@@ -88,7 +109,8 @@ class PreTrainingBatches:
         """The batches of epoch 0, 1, 2, …"""
         pairs = self.pairs(number)
         for i in range(0, len(pairs), self.batch_size):
-            yield self.batch(pairs[i : i + self.batch_size], self._generator(number, i))
+            few = pairs[i : i + self.batch_size]
+            yield masked_batch(few, self.tokenizer, self.rates, self._generator(number, i))
 
     def _generator(self, epoch: int, i: int) -> torch.Generator:
         """What draws the masks of the batch that begins at pair i. It depends on the seed, the
@@ -97,21 +119,3 @@ class PreTrainingBatches:
         """
         chance = random.Random(f"masks, seed {self.seed}, epoch {epoch}, batch {i}")
         return torch.Generator().manual_seed(chance.getrandbits(63))
-
-    def batch(self, pairs: Sequence[Pair], generator: torch.Generator) -> PreTrainingBatch:
-        """[CLS] first [SEP] second [SEP], padded and masked."""
-        inputs = [
-            [self.cls_id, *pair.first, self.sep_id, *pair.second, self.sep_id] for pair in pairs
-        ]
-        original, lengths = pad(inputs)
-        # 0 for [CLS] first [SEP], 1 for second [SEP], and 0 for the padding
-        segments = pad(
-            [[0] * (len(pair.first) + 2) + [1] * (len(pair.second) + 1) for pair in pairs], 0
-        ).ids
-        padding = torch.arange(original.shape[1]) >= lengths[:, None]
-        special = padding | (original == self.cls_id) | (original == self.sep_id)
-        masked = mask_tokens(original, special, self.mask_id, self.words, self.rates, generator)
-        is_random = torch.tensor([pair.is_random for pair in pairs])
-        return PreTrainingBatch(
-            masked.tokens, segments, lengths, original, masked.chosen, is_random
-        )

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.models.bert import BertForPreTraining
 from lectures_lib.tokenization import WordPiece
 
@@ -15,6 +16,14 @@ class Guess(NamedTuple):
     probability: float
 
 
+def _check_asked(model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int = 5) -> None:
+    if not 1 <= k <= len(tokenizer):
+        raise ValueError(f"1 to {len(tokenizer)} guesses can be made, got k = {k}")
+    if tokenizer.token_id("[MASK]") not in tokenizer.pair(text).ids:
+        raise ValueError(f"no [MASK] in {text!r}: write it where a word is to be guessed")
+
+
+@at_the_door(_check_asked)
 @torch.no_grad()
 def fill_mask(
     model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int = 5
@@ -22,18 +31,11 @@ def fill_mask(
     """The k likeliest word pieces for every [MASK] in a text, the likeliest first.
 
     Raises:
-        ValueError: for a text without [MASK], or a k below 1.
+        ValueError: for a text without [MASK], or a k below 1 or above the vocabulary's size.
     """
-    if k < 1:
-        raise ValueError(f"at least one guess, got k = {k}")
-    tokens = torch.tensor([tokenizer.pair(text).ids]).to(next(model.parameters()).device)
+    device = next(model.parameters()).device
+    tokens = torch.tensor([tokenizer.pair(text).ids]).to(device)  # [CLS] text [SEP]
     holes = tokens == tokenizer.token_id("[MASK]")
-    if not holes.any():
-        raise ValueError(f"no [MASK] in {text!r}: write it where a word is to be guessed")
-    probabilities = model(tokens, at=holes).words.softmax(dim=-1).cpu()
-    best = probabilities.topk(min(k, len(tokenizer)), dim=-1)
-    names = [tokenizer.known_tokens(row.tolist()) for row in best.indices]
-    return [
-        [Guess(*guess) for guess in zip(row, shares.tolist(), strict=True)]
-        for row, shares in zip(names, best.values, strict=True)
-    ]
+    best = model(tokens, at=holes).words.softmax(dim=-1).topk(k)
+    found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    return [list(map(Guess, tokenizer.known_tokens(ids), p)) for ids, p in found]

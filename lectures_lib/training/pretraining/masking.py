@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.tensors import check_whole_numbers
 
 
@@ -44,6 +45,33 @@ class Masked(NamedTuple):
     chosen: Bool[Tensor, "batch n"]
 
 
+def _check_masking(
+    tokens: Tensor,
+    special: Tensor,
+    mask_id: int,
+    words: range,
+    rates: MaskingRates | None = None,
+    generator: torch.Generator | None = None,
+) -> None:
+    check_whole_numbers("token ids", tokens)
+    if len(words) == 0:
+        raise ValueError(f"no words to draw random tokens from: {words}")
+    if (
+        not isinstance(special, Tensor)
+        or special.dtype != torch.bool
+        or special.shape != tokens.shape
+    ):
+        what = (
+            f"{special.dtype} of shape {tuple(special.shape)}"
+            if isinstance(special, Tensor)
+            else f"a {type(special).__name__}"
+        )
+        raise ValueError(
+            f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}"
+        )
+
+
+@at_the_door(_check_masking)
 def mask_tokens(
     tokens: Int[Tensor, "batch n"],
     special: Bool[Tensor, "batch n"],
@@ -67,34 +95,13 @@ def mask_tokens(
         ValueError: for no words to draw from, or a `special` that is not boolean or not of the
             tokens' shape.
     """
-    _check_masking(tokens, special, words)
     chance = torch.rand(tokens.shape, generator=generator)  # is the token chosen?
     fate = torch.rand(tokens.shape, generator=generator)  # if so, what does it become?
     others = torch.randint(words.start, words.stop, tokens.shape, generator=generator)
     chosen = (chance < rates.chosen) & ~special  # 15 % of the tokens, with the paper's rates
-
     # fate:  0 ─────── [MASK] ─────── 0.8 ─ another ─ 0.9 ─ itself ─ 1
     to_mask = chosen & (fate < rates.masked)  # 80 % of the chosen
     to_other = chosen & ~to_mask & (fate < rates.masked + rates.random)  # 10 % of the chosen
     read = tokens.masked_fill(to_mask, mask_id)
     read = torch.where(to_other, others, read)
     return Masked(read, chosen)  # the other 10 % stay as they are: no line is needed for them
-
-
-def _check_masking(tokens: Tensor, special: Tensor, words: range) -> None:
-    check_whole_numbers("token ids", tokens)
-    if len(words) == 0:
-        raise ValueError(f"no words to draw random tokens from: {words}")
-    if (
-        not isinstance(special, Tensor)
-        or special.dtype != torch.bool
-        or special.shape != tokens.shape
-    ):
-        what = (
-            f"{special.dtype} of shape {tuple(special.shape)}"
-            if isinstance(special, Tensor)
-            else f"a {type(special).__name__}"
-        )
-        raise ValueError(
-            f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}"
-        )
