@@ -9,7 +9,7 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
 def some_lengths(g: Generator, batch: int, n: int) -> Tensor:
@@ -32,9 +32,14 @@ def sizes_of_one(batch: int, n: int, kind: str) -> tuple[int, int]:
     )
 
 
+LOOKS = "without padding, the weights and what is seen with them"
+HIDES = "padding gets no weight, however low the scores are"
+
+
 def _additive_cases(g: Generator) -> list[Case]:
     cases = []
     far_below = "some of them padded, and scores around -40"
+    demands = {"some of them padded": (HIDES,), far_below: (HIDES,)}
     for kind in ("no padding", "some of them padded", "one sentence", "one word each", far_below):
         batch, n, d_query, d_state, d_hidden = sizes(g, 5, 3, 9)
         batch, n = sizes_of_one(batch, n, kind)
@@ -58,6 +63,7 @@ def _additive_cases(g: Generator) -> list[Case]:
         cases.append(
             Case(
                 (query, states, *weights, v, lengths),
+                demands=demands.get(kind, (LOOKS,)),
                 shows=(
                     f"{batch} sentences of width {n}, {kind}; d_query = {d_query}, d_state = "
                     f"{d_state}, d_hidden = {d_hidden}"
@@ -215,6 +221,7 @@ ADDITIVE = Question(
     chapter="01_bottleneck#looking-back-by-hand",
     cases=_additive_cases,
     reference=additive_attention,
+    demands=(Demand(LOOKS, 1.5), Demand(HIDES, 1.5)),
     trained=True,
     misconceptions=(
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="no tanh")),

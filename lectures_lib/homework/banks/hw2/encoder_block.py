@@ -7,7 +7,7 @@ from torch import Generator, Tensor, nn
 from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.homework.banks.hw1.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.banks.hw2.additive import some_lengths
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
 def different_heads(g: Generator) -> list[int]:
@@ -59,6 +59,11 @@ def padding(lengths: Tensor, n: int) -> Tensor:
     return (torch.arange(n) < lengths[:, None])[:, None, None]
 
 
+POST = "a block with its norms behind the residuals"
+MASKED = "the mask reaches the attention"
+PRE = "a block with its norms in front"
+
+
 def _encoder_cases(g: Generator) -> list[Case]:
     cases = []
     kinds = (
@@ -84,6 +89,7 @@ def _encoder_cases(g: Generator) -> list[Case]:
                 args,
                 init=init | {"pre_norm": True} if pre_norm else init,
                 state=some_state(g, init["d_model"], init["d_ff"], ("self_attention",)),
+                demands=(MASKED,) * ("a mask" in kind) + (PRE,) * pre_norm,
                 train=kind == "no mask",  # nothing drops out
                 again=((normal(g, batch, n + 1, init["d_model"]),),) if kind == "no mask" else (),
                 shows=f"{'pre' if pre_norm else 'post'}-norm, x of shape {tuple(x.shape)}, "
@@ -390,6 +396,7 @@ ENCODER = Question(
     chapter="05_encoder#the-block",
     cases=_encoder_cases,
     reference=EncoderBlock,
+    demands=(Demand(POST, 1), Demand(MASKED, 1), Demand(PRE, 1)),
     misconceptions=(
         Misconception(
             "pre_norm_ignored",

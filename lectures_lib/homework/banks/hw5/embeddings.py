@@ -13,7 +13,11 @@ from lectures_lib.homework.banks.hw4.inputs import (
     remembering,
     squeezing,
 )
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+SUM = "the sum of the three vectors, normalised"
+ALONE = "where no segments are given, all tokens belong to segment 0"
+SMALL = "small vectors are normalised with BERT's ε, also with more segments than two"
 
 
 def _embeddings_cases(g: Generator) -> list[Case]:
@@ -59,6 +63,7 @@ def _embeddings_cases(g: Generator) -> list[Case]:
                 else (),
                 init=init if n_segments == 2 else init | {"n_segments": n_segments},
                 state=state,
+                demands=(ALONE if kind.startswith("single") else SMALL if n_segments > 2 else SUM,),
                 shows=f"{kind}: tokens of shape {tuple(tokens.shape)}, d_model = {d_model}, "
                 f"{init['vocab_size']} tokens, "
                 f"{init['max_len']} positions, "
@@ -306,6 +311,7 @@ EMBEDDINGS = Question(
     chapter="12_bert#what-goes-in",
     cases=_embeddings_cases,
     reference=Embeddings,
+    demands=(Demand(SUM, 1.5), Demand(ALONE, 0.5), Demand(SMALL, 1)),
     misconceptions=(
         Misconception(
             "positions_forgotten",

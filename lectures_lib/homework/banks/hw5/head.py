@@ -7,7 +7,7 @@ from torch import Generator, Tensor, nn
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
 from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
 def some_positions(g: Generator, batch: int, n: int) -> Tensor:
@@ -19,6 +19,10 @@ def some_positions(g: Generator, batch: int, n: int) -> Tensor:
         ends_differ = (at[:, 0] != at[:, 1]).any() and (at[:, -1] != at[:, -2]).any()
         if ends_differ and (at.nonzero() != at.T.nonzero().flip(1)).any():
             return at
+
+
+ALL = "scores at all positions"
+SOME = "with `at`, scores at those positions only"
 
 
 def _head_cases(g: Generator) -> list[Case]:
@@ -50,6 +54,7 @@ def _head_cases(g: Generator) -> list[Case]:
                 again=((normal(g, batch + 1, n - 1, d_model), args[1]),) if twice else (),
                 init={"d_model": d_model, "vocab_size": vocab_size},
                 state=state,
+                demands=(ALL if kind.startswith("all") else SOME,),
                 shows=(
                     f"{kind}: hidden of shape {(batch, n, d_model)}, {vocab_size} "
                     f"tokens{TRAINING + TWICE if twice else ''}"
@@ -306,6 +311,7 @@ HEAD = Question(
     chapter="13_pretraining#two-losses-one-sum",
     cases=_head_cases,
     reference=WordHead,
+    demands=(Demand(ALL, 2), Demand(SOME, 1)),
     misconceptions=(
         Misconception("not_tied", _TIED, _OwnDecoder),
         Misconception("not_tied", _TIED, _OwnDecoderWithBias),

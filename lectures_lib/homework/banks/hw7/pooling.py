@@ -8,7 +8,11 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw4.inputs import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MEAN = "the mean of a sentence's vectors, without its padding"
+OTHERS = "the maximum, and the vector of the first token"
+LENGTH = "where it is asked for, vectors of length 1"
 
 
 def _pooling_cases(g: Generator) -> list[Case]:
@@ -49,7 +53,12 @@ def _pooling_cases(g: Generator) -> list[Case]:
             or "neither pooling nor normalise is given"
         )
         shows += "; one of the numbers is millions below 0" if normalise == "far" else ""
-        cases.append(Case((hidden, lengths), given, shows=shows))
+        demands = (
+            ((MEAN,) if pooling == "mean" else (OTHERS,)) if normalise is not True else (LENGTH,)
+        )
+        if normalise is True and pooling != "mean":
+            demands = (OTHERS, LENGTH)
+        cases.append(Case((hidden, lengths), given, shows=shows, demands=demands))
     return cases
 
 
@@ -167,6 +176,7 @@ POOLING = Question(
     chapter="17_sentence_bert#from-many-vectors-to-one",
     cases=_pooling_cases,
     reference=sentence_vectors,
+    demands=(Demand(MEAN, 1), Demand(OTHERS, 0.5), Demand(LENGTH, 0.5)),
     trained=True,
     misconceptions=(
         Misconception(
