@@ -654,7 +654,7 @@ assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 
 # On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone:
 # trees/tag_and_place/mean .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
 # trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both of these had 200 steps: from ones
-# among zeros a matrix learns more slowly. MiniLM's had 50; with 200 it was not tried.)
+# among zeros a matrix learns more slowly. MiniLM's had 50; with 200, tried in one of the three draws, states 2 and 3 find as many, within a point.)
 #
 # ## What goes wrong
 #
@@ -743,9 +743,9 @@ for rank in (1, 2, 8):
         of_rank.append(structural_score(fitted, at_state_2, gold))
     print(f"rank {rank:2}:", *(f"{share:.2f}" for share in of_rank))
 # A line is below the chain, a plane about level with it. With eight numbers one first
-# matrix gives as much as the worse one of 32 (0.65 above), the other hardly more than the
-# chain: two matrices of one rank differ as much as two ranks do. A tree that shows in a
-# plane says no more than the chain.
+# matrix gives as much as the worse one of 32 (0.65 above), the other hardly more than
+# the chain: two matrices of one rank differ as much as two ranks do. A tree that shows
+# in a plane says no more than the chain.
 
 # %% [markdown]
 # **Exercise 3. Another layer's reactions.** The paper measures impacts on the *last* layer's vectors. Chapter 16's probes
