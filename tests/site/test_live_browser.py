@@ -478,7 +478,7 @@ def test_a_share_is_computed_before_the_readers_eyes(live):
     are, keys, d = tokens.index("are"), tokens.index("keys"), 32
     ids = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair(KEYS).ids
     names = [f"encoder.blocks.3.self_attention.W_{matrix}" for matrix in "QK"]
-    with torch.no_grad(), record(bert, *names) as seen:
+    with torch.no_grad(), record(bert, "encoder.blocks.3.self_attention.W_*") as seen:
         bert(torch.tensor([ids]))
     query, key = (
         seen.all(name)[0][0, at, d : 2 * d] for name, at in zip(names, (are, keys), strict=True)
