@@ -51,10 +51,13 @@ def _beam_cases(g: Generator) -> list[Case]:
         _few_tokens(g),
         _pushed_out(g),
         _start_again(g),
+    ]
+    one_by_one = [
         _endless(g, alpha=0.0),
         _endless(g, alpha=whole(g, 6, 12) / 10),
         _ends_without_penalty(g),
     ]
+    special[-1:-1] = one_by_one
     slips = [
         partial(_other_width, of=of, width_of=width_of)
         for of in ("more_ended", "more_live")
