@@ -333,10 +333,10 @@ def fine_tune(model, train, epochs, rate, size=16, loss_of=class_loss):
     for _ in range(epochs):
         for places in torch.randperm(len(train)).split(size):
             loss = loss_of(model, [train[i] for i in places.tolist()])
-            optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(learn, 1.0)
             optimizer.step()
+            optimizer.zero_grad()
             scheduler.step()
     return model.eval()
 
@@ -569,7 +569,7 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 # </details>
 
 # %% tags=["nbval-ignore-output"]
-found["acceptability"], _ = compare("acceptability", epochs=8, rate=1.5e-4)
+found["acceptability"] = compare("acceptability", epochs=8, rate=1.5e-4)[0]
 for way, share in found["acceptability"].items():
     print(f"{way:12} {share:.2f}")
 

@@ -10,7 +10,7 @@ import page_scripts
 from docutils import nodes
 from sphinx.application import Sphinx
 
-BEHIND = "download>Download the notebook</a>"  # the end of a chapter's frame
+BEHIND = "download>Download</a>"  # the end of a chapter's frame
 BUTTON = (
     ' · <button type="button" class="all-code">Show all code</button>'
     "<noscript><style>.all-code { display: none; }</style></noscript>"

@@ -75,7 +75,7 @@ def frame(
     line = (
         f'<p class="chapter-frame"><span>{html.escape(" · ".join(filter(None, said)))}</span> '
         f'<span class="d-print-none"><a href="{colab}">Open in Colab</a> · '
-        f'<a href="{up}_sources/{page}.ipynb" download>Download the notebook</a></span></p>'
+        f'<a href="{up}_sources/{page}.ipynb" download>Download</a></span></p>'
     )
     context["body"] = context["body"].replace("</h1>", f"</h1>\n{line}", 1)
 

@@ -207,6 +207,6 @@ def test_hostile_ways_to_silence_what_watches_are_told_to_a_person(name):
 
 def set_up_cell():
     """The set-up cell of a sealed notebook, which asks whether it is on Colab."""
-    text = SET_UP.format(file="hw2_sealed.zip", needed="{}", install=INSTALL)
+    text = SET_UP.format(file="hw2_sealed.zip", address="", needed="{}", install=INSTALL)
     assert grade_one.SEALED_SET_UP in text
     return text

@@ -23,7 +23,7 @@ NEEDED = '{"no_such_package": "no-such-package"}'
 def set_up(name):
     """The source of a set-up cell: of a homework's student notebook, or of a sealed one."""
     if name == "sealed":
-        return SET_UP.format(file="hw1_sealed.zip", needed=NEEDED, install=INSTALL)
+        return SET_UP.format(file="hw1_sealed.zip", address="", needed=NEEDED, install=INSTALL)
     (path,) = (ROOT / "exercises").glob(f"{name}_*.ipynb")
     cells = nbformat.read(path, as_version=4).cells
     return next(cell.source for cell in cells if "setup" in cell.metadata.get("tags", []))

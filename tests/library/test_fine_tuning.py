@@ -500,7 +500,9 @@ def test_the_loop_of_chapter_14_is_fine_tune():
     whole = batches(examples, batch_size=len(rows))
     fine_tune(library, whole, epochs=epochs, rate=rate, progress=False)
 
-    in_chapter_14("read", "fine_tune")["fine_tune"](model, rows, epochs, rate, size=len(rows))
+    in_chapter_14("read", "class_loss", "fine_tune")["fine_tune"](
+        model, rows, epochs, rate, size=len(rows)
+    )
 
     assert not model.training
     # The scores and not the weights: the keys' bias has no gradient but rounding, and Adam lets
