@@ -649,7 +649,7 @@ Scores = namedtuple("Scores", "perplexity accuracy next_sentence")
 
 @torch.no_grad()
 def evaluate(model, batches):
-    """Perplexity and share right behind [MASK], and the share of pairs judged rightly."""
+    """Perplexity and share right behind [MASK], and of pairs the share judged right."""
     losses, right, judged = [], [], []
     weights = next(model.eval().parameters(), torch.zeros(0))  # on which device?
     for batch in batches:

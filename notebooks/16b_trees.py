@@ -103,7 +103,7 @@ chosen_by = [*train, *validation]  # to train on; `test` is judged on
 
 # %%
 def uuas(predicted, gold):
-    """The share of the gold trees' links that were found, over all sentences together."""
+    """The share of the gold trees' links that were found, over all sentences."""
     found = sum(len(p & g) for p, g in zip(predicted, gold, strict=True))
     return found / sum(map(len, gold))
 
