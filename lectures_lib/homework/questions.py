@@ -9,6 +9,7 @@ returns.
 import importlib
 import importlib.util
 import inspect
+import math
 import pkgutil
 import re
 from collections.abc import Callable
@@ -213,7 +214,8 @@ class Question:
     def __post_init__(self):
         if not self.arguments:
             object.__setattr__(self, "arguments", _arguments(self.reference))
-        if self.demands and sum(demand.points for demand in self.demands) != self.points:
+        total = sum(demand.points for demand in self.demands)
+        if self.demands and not math.isclose(total, self.points):
             raise ValueError(f"{self.name}: its demands' points must add up to {self.points}")
 
     @property

@@ -402,3 +402,15 @@ def test_the_instructors_page_lists_the_demands(name):
     page = (bank.ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
     listed = "; ".join(f"{says} ({points:g})" for says, points in find(name).demands)
     assert f"| `{name}` | {listed} |" in page
+
+
+def test_points_in_tenths_add_up_too():
+    """0.7 + 0.2 + 0.1 is 0.9999999999999999."""
+    asked = bank.find("hw1.masked_softmax")
+    for points, fits in (((0.7, 0.2, 0.1), True), ((0.7, 0.2, 0.2), False)):
+        demands = tuple(Demand(f"demand {i}", worth) for i, worth in enumerate(points))
+        if fits:
+            assert replace(asked, points=1, demands=demands).demands == demands
+        else:
+            with pytest.raises(ValueError, match="must add up to 1"):
+                replace(asked, points=1, demands=demands)
