@@ -105,3 +105,22 @@ def test_what_cannot_be_counted():
         KneserNey([0, 1, 2, 3], 5, 4)
     with pytest.raises(ValueError, match="order"):
         KneserNey([0, 1, 2, 3], 0, 4)
+
+
+def test_discounts_that_the_formulas_do_not_give():
+    """A small table in which more grams stand four times than three: they would take off −7."""
+    ids = [0, 1, *(token for token, times in ((2, 2), (3, 3)) for _ in range(times))]
+    ids += [token for token in range(4, 9) for _ in range(4)]
+    model = KneserNey(ids, 1, 20)
+    assert model.discounts == [(0.0, 0.5, 1.0, 1.5)]
+    assert sum(model.probability([], token) for token in range(20)) == pytest.approx(1)
+    assert all(map(math.isfinite, model.log_probabilities(ids)))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_small_text_can_be_counted(seed):
+    rng = random.Random(seed)
+    ids = [rng.choice(range(rng.randint(1, 8))) for _ in range(rng.randint(4, 60))]
+    for order in (1, 2, 3):
+        log_probabilities = KneserNey(ids, order, 8).log_probabilities(ids)
+        assert all(p <= 1e-9 for p in log_probabilities)
