@@ -109,7 +109,11 @@ class BPE(Tokenizer):
                     f"{token!r} is the token of the text {text!r} and cannot be special too: "
                     f"choose another name"
                 )
-        return super().add_special(token)
+        special = super().add_special(token)
+        # Its name is cut out of a text before anything merges: a merge that makes it has no work.
+        self.merges = [merge for merge in self.merges if merge.left + merge.right != token]
+        self._rules = {pair: rule for pair, rule in self._rules.items() if rule[1] != special}
+        return special
 
     def encode_word(self, word: str) -> EncodedWord:
         """One word: its bytes, merged as learned. Tokens that share the bytes of a character all

@@ -64,10 +64,15 @@ def test_special_tokens_can_be_left_out_of_the_text(tokenizer):
     assert tokenizer.decode(ids).replace(" ", "") == "[CLS]the[SEP]"
 
 
-def test_an_ordinary_token_can_become_special(tokenizer):
+def test_an_ordinary_token_can_become_special(tokenizer, tmp_path):
     the = tokenizer.token_id("the")
     assert tokenizer.add_special("the") == the
     assert the in tokenizer.encode("gatherer")
+    file = tmp_path / "tokenizer.json"
+    tokenizer.save(file)
+    back = type(tokenizer).load(file)
+    for text in ("gatherer", "the cat", *TEXTS):
+        assert back.encode(text) == tokenizer.encode(text)
 
 
 def test_empty_text(tokenizer):
