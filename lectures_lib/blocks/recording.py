@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import partial
+from inspect import signature
 from typing import Any
 
 from torch import Tensor, nn
@@ -94,7 +95,8 @@ def record(model: nn.Module, only: str | None = None) -> Iterator[Recorded]:
             else:
                 hook = _note_output
             if only is None or _matches(name, only):
-                hooks.append(part.register_forward_hook(partial(hook, seen, name)))
+                noting = partial(hook, seen, name)
+                hooks.append(part.register_forward_hook(noting, with_kwargs=True))
         yield seen
     finally:
         for hook in hooks:
@@ -102,16 +104,26 @@ def record(model: nn.Module, only: str | None = None) -> Iterator[Recorded]:
 
 
 def _note_output(
-    seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Any
+    seen: Recorded,
+    name: str,
+    part: nn.Module,
+    inputs: tuple[Any, ...],
+    named: dict[str, Any],
+    output: Any,
 ) -> None:
     seen.note(name, output)
 
 
 def _note_weights(
-    seen: Recorded, name: str, part: nn.Module, inputs: tuple[Any, ...], output: Tensor
+    seen: Recorded,
+    name: str,
+    part: DotProductAttention,
+    inputs: tuple[Any, ...],
+    named: dict[str, Any],
+    output: Tensor,
 ) -> None:
-    Q, K, _, *mask = inputs
-    seen.note(name, attention_weights(Q, K, *mask))
+    given = signature(part.forward).bind(*inputs, **named).arguments
+    seen.note(name, attention_weights(given["Q"], given["K"], given.get("mask")))
 
 
 def _in_order(item: tuple[str, Any]) -> list[tuple[int, int | str]]:

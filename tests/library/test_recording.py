@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from lectures_lib.blocks.attention import MultiHeadAttention, causal_mask
+from lectures_lib.blocks.attention import DotProductAttention, MultiHeadAttention, causal_mask
 from lectures_lib.blocks.layers import DecoderBlock, Encoder
 from lectures_lib.blocks.recording import record
 from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig, alignment
@@ -99,3 +99,21 @@ def test_a_recurrent_decoder_that_does_not_look_has_no_alignment():
         model(torch.ones(1, 3, dtype=torch.long), torch.ones(1, 2, dtype=torch.long))
     with pytest.raises(KeyError, match=r"decoder\.look"):
         alignment(seen)
+
+
+class Masked(torch.nn.Module):
+    """A layer as a reader writes it, who names what she passes."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = DotProductAttention()
+
+    def forward(self, x):
+        return self.attention(Q=x, K=x, V=x, mask=causal_mask(3))
+
+
+def test_arguments_may_be_named():
+    layer = Masked()
+    with record(layer) as seen:
+        layer(torch.randn(1, 3, 8))
+    assert seen["weights"].triu(1).abs().max() == 0
