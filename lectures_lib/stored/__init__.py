@@ -235,9 +235,12 @@ def save_adapted(model: Head, path: Path) -> None:
     precision.
 
     Raises:
-        ValueError: for a model whose α is not 2 r, which the file does not hold.
+        ValueError: for a model that was not adapted, or whose α is not 2 r, which the file does
+            not hold.
     """
     layers = low_rank.linear_layers(model.bert, low_rank.LowRank)
+    if not layers:
+        raise ValueError("this model was not adapted: there is nothing to keep beside its body")
     if scales := {getattr(parent, name).scale for parent, name in layers} - {2.0}:
         raise ValueError(f"a model with α = 2 r can be kept, not with α / r = {sorted(scales)}")
     kept = {name: tensor.half().contiguous() for name, tensor in low_rank.learned(model).items()}

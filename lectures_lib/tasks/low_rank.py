@@ -76,9 +76,11 @@ def adapt(model: Head, r: int = 8, alpha: float | None = None) -> None:
     Raises:
         ValueError: for a model that was adapted before, or a rank that does not fit.
     """
-    model.bert.requires_grad_(False)
-    for parent, name in linear_layers(model.bert, nn.Linear):
-        setattr(parent, name, LowRank(getattr(parent, name), r, alpha))
+    places = linear_layers(model.bert, nn.Linear)
+    layers = [LowRank(getattr(parent, name), r, alpha) for parent, name in places]
+    model.bert.requires_grad_(False)  # only now: a rank that does not fit was refused above
+    for (parent, name), layer in zip(places, layers, strict=True):
+        setattr(parent, name, layer)
 
 
 def learned(model: Head) -> dict[str, Tensor]:
@@ -87,8 +89,12 @@ def learned(model: Head) -> dict[str, Tensor]:
 
 
 def merge(model: Head) -> None:
-    """Put plain layers in place of the adapted ones: the same answers, at the old cost. The model
-    is changed in place; where nothing was adapted, nothing happens.
+    """Put plain layers in place of the adapted ones: the same answers, at the old cost, and all of
+    the body can learn again. The model is changed in place; where nothing was adapted, nothing
+    happens.
     """
-    for parent, name in linear_layers(model.bert, LowRank):
+    adapted = linear_layers(model.bert, LowRank)
+    for parent, name in adapted:
         setattr(parent, name, getattr(parent, name).merged())
+    if adapted:
+        model.bert.requires_grad_(True)

@@ -102,6 +102,16 @@ def test_merged_layers_answer_the_same(kind):
     for one, other in zip(adapted, merged, strict=True):
         assert_close(one, other, atol=1e-6, rtol=1e-5)
     assert list(model.state_dict()) == names and not low_rank.linear_layers(model.bert, LowRank)
+    assert all(p.requires_grad for p in model.parameters()), "the whole body can learn again"
+
+
+def test_a_rank_that_is_refused_freezes_nothing(shapes_unchecked):
+    model = made()
+    for r in (0, 10_000):
+        with pytest.raises(ValueError, match=f"got r = {r}"):
+            low_rank.adapt(model, r=r)
+        assert all(p.requires_grad for p in model.parameters())
+        assert not low_rank.linear_layers(model.bert, LowRank)
 
 
 def test_adapted_twice_is_refused(shapes_unchecked):
@@ -163,6 +173,11 @@ def test_another_alpha_is_not_kept(tmp_path):
     with pytest.raises(ValueError, match=r"α = 2 r can be kept, not with α / r = \[1.0\]"):
         stored.save_adapted(model, tmp_path / "small.safetensors")
     assert not (tmp_path / "small.safetensors").exists()
+
+
+def test_a_plain_model_is_not_kept(tmp_path):
+    with pytest.raises(ValueError, match="was not adapted"):
+        stored.save_adapted(made(), tmp_path / "small.safetensors")
 
 
 def test_a_damaged_small_file_is_refused(tmp_path):
