@@ -64,9 +64,15 @@ def check_size(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be at least 1, got {name} = {value}")
 
 
-def check_numbers(**numbers: float | int) -> None:
-    """Refuse numbers below 1, all of them named."""
-    if wrong := [f"{name} = {number}" for name, number in numbers.items() if number < 1]:
+def check_numbers(**numbers: int) -> None:
+    """Refuse what is no whole number of at least 1, all of it named."""
+    whole = {name: isinstance(number, Integral) for name, number in numbers.items()}
+    wrong = [
+        f"{name} = {number}" + ("" if whole[name] else ", which is no whole number")
+        for name, number in numbers.items()
+        if not (whole[name] and number >= 1)
+    ]
+    if wrong:
         raise ValueError(f"must be at least 1: {', '.join(wrong)}")
 
 

@@ -157,23 +157,22 @@ def fit(
         mixed_precision=mixed_precision,
         checkpoint=checkpoint,
     )
-    if resume:
-        run.load()
-    bar = run.progress_bar(steps, progress)
     try:
-        while history.step < steps:
-            micro_batches = [run.stream.next() for _ in range(accumulate)]
-            step_loss = training_step(run, loss, micro_batches, clip)
-            bar.set_postfix_str(f"loss {step_loss:.3f}", refresh=False)
-            bar.update()
-            last = history.step == steps  # counts the step that was just taken
-            if evaluate is not None and (last or history.step % evaluate_every == 0):
-                with evaluating(model):
-                    history.evaluations[history.step] = evaluate(model)
-            if checkpoint is not None and (last or history.step % save_every == 0):
-                run.save()
+        if resume:
+            run.load()
+        with run.progress_bar(steps, progress) as bar:
+            while history.step < steps:
+                micro_batches = [run.stream.next() for _ in range(accumulate)]
+                step_loss = training_step(run, loss, micro_batches, clip)
+                bar.set_postfix_str(f"loss {step_loss:.3f}", refresh=False)
+                bar.update()
+                last = history.step == steps  # counts the step that was just taken
+                if evaluate is not None and (last or history.step % evaluate_every == 0):
+                    with evaluating(model):
+                        history.evaluations[history.step] = evaluate(model)
+                if checkpoint is not None and (last or history.step % save_every == 0):
+                    run.save()
     finally:
-        bar.close()
         run.finish()
     return history
 

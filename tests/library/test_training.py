@@ -293,6 +293,8 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
     ("options", "message"),
     [
         ({"steps": 0}, "steps = 0"),
+        ({"steps": 2.5}, r"steps = 2\.5, which is no whole number"),
+        ({"steps": math.nan}, "steps = nan, which is no whole number"),
         ({"accumulate": 0}, "accumulate = 0"),
         ({"clip": 0.0}, r"clip = 0\.0"),
         ({"clip": math.nan}, "clip = nan"),
@@ -349,6 +351,15 @@ def test_a_second_run_of_the_same_model_has_the_precision_it_asks_for():
     for precision in ("no", "bf16", "no"):
         train(model, *rest, mixed_precision=precision)
     assert seen == [torch.float32] * 40 + [torch.bfloat16] * 40 + [torch.float32] * 40
+
+
+def test_a_checkpoint_that_cannot_be_read_leaves_the_model_as_it_was(tmp_path):
+    (tmp_path / "damaged.safetensors").write_bytes(b"nothing")
+    run = start(dropout=0.0)
+    damaged = {"checkpoint": tmp_path / "damaged.safetensors", "resume": True}
+    with pytest.raises(checkpoints.CheckpointError):
+        train(*run, mixed_precision="bf16", **damaged)
+    assert run[0](torch.randn(2, 4)).dtype == torch.float32
 
 
 def test_two_processes_equal_one_with_twice_the_batch(tmp_path):
