@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -92,7 +93,7 @@ def read_state(folder: Path) -> dict[str, Tensor]:
                     if path.suffix == ".safetensors"
                     else torch.load(path, map_location="cpu", weights_only=True)
                 )
-            except (SafetensorError, RuntimeError, EOFError) as error:
+            except (SafetensorError, RuntimeError, EOFError, UnpicklingError) as error:
                 size = path.stat().st_size
                 raise ValueError(
                     f"{path} ({size:,} bytes) is damaged, or its download was cut off: {error}. "

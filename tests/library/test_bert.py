@@ -281,6 +281,10 @@ def test_checkpoints_that_do_not_fit_are_refused_and_named(tmp_path):
         ValueError, match=rf"model\.safetensors \({len(whole) // 2:,} bytes\) is damaged"
     ):
         Bert.from_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    (tmp_path / "pytorch_model.bin").write_text("<html>Too many requests</html>")
+    with pytest.raises(ValueError, match=r"pytorch_model\.bin \(\d+ bytes\) is damaged"):
+        Bert.from_pretrained(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "roberta"}))
     with pytest.raises(ValueError, match="model_type = 'roberta'"):
         Bert.from_pretrained(tmp_path)
