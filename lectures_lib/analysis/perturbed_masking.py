@@ -96,7 +96,7 @@ def spanning_tree(scores: Float[Tensor, "words words"]) -> set[Edge]:
 
     both = _both_directions(scores)
     cost = (both.max() + 1 - both).triu(1)  # above 0: scipy takes 0 for "no edge"
-    found = minimum_spanning_tree(cost.double().numpy()).tocoo()
+    found = minimum_spanning_tree(cost.numpy()).tocoo()
     return {
         (min(i, j), max(i, j)) for i, j in zip(found.row.tolist(), found.col.tolist(), strict=True)
     }
@@ -254,4 +254,6 @@ def _both_directions(scores: Tensor) -> Tensor:
             f"scores are a square matrix of finite numbers, one row for each word; got shape "
             f"{tuple(scores.shape)}"
         )
-    return scores + scores.T
+    return (
+        scores.double() + scores.double().T
+    )  # in single precision a large score hides a small one

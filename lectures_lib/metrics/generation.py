@@ -144,7 +144,7 @@ def perplexity(total_loss: Any, n_tokens: Any) -> float:
             f"perplexity takes two numbers, the sum of the losses and how many: got "
             f"{total_loss!r:.60} and {n_tokens!r:.60}"
         )
-    if n_tokens < 1 or total_loss < 0:
+    if not (n_tokens >= 1 and total_loss >= 0):  # NaN is neither
         raise ValueError(
             f"perplexity needs at least one token and a loss of at least 0, got n_tokens = "
             f"{n_tokens}, loss = {total_loss}"

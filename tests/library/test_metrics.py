@@ -82,6 +82,8 @@ def test_perplexity_of_a_uniform_guess_is_the_vocabulary_s_size():
         ),
         (lambda: perplexity(1.0, 0), "n_tokens = 0"),
         (lambda: perplexity(-1.0, 3), r"loss = -1\.0"),
+        (lambda: perplexity(math.nan, 3), "loss = nan"),
+        (lambda: perplexity(1.0, math.nan), "n_tokens = nan"),
     ],
 )
 def test_bad_input_is_refused_with_its_numbers(call, message):

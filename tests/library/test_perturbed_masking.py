@@ -119,6 +119,13 @@ def test_one_word_and_two():
         assert build(torch.zeros(2, 2)) == {(0, 1)} == chain(2)
 
 
+def test_a_large_score_hides_no_small_one():
+    scores = torch.zeros(4, 4)
+    scores[0, 1], scores[2, 3], scores[1, 2], scores[0, 2] = 2.0**26, 3, 2, 1
+    for build in (eisner, spanning_tree):
+        assert build(scores) == {(0, 1), (2, 3), (1, 2)}
+
+
 def test_gold_edges_without_punctuation():
     # Well , the cat sleeps .   heads, counted from 1: Well → sleeps, ',' → Well, the → cat, cat →
     # sleeps
