@@ -193,6 +193,18 @@ def test_the_command_writes_a_page_in_which_code_is_text(tmp_path):
     assert out.read_bytes() == again, "the same page for the same folder"
 
 
+def test_two_years_whose_folders_are_called_alike(tmp_path):
+    class_ = independent("hw4")
+    before = {"2024": class_.pop("student3"), "2025": class_.pop("student4")}
+    class_["ada"] = disguised(before["2024"])
+    own, years = written(tmp_path / "submissions", class_), []
+    for year, cells in before.items():
+        (tmp_path / year).mkdir()
+        years.append(written(tmp_path / year / "submissions", {"bob": cells}))
+    pairs = similar(load("hw4"), own, tmp_path / "similar.html", beside=tuple(years))
+    assert len(pairs) == 1, "the first year's is not replaced by the second's"
+
+
 def test_a_small_class_is_warned_of(tmp_path):
     class_ = dict(list(independent("hw4").items())[:4])
     similar(load("hw4"), written(tmp_path / "in", class_), tmp_path / "similar.html")

@@ -36,7 +36,8 @@ def similar(
     cells, unread = _read(collect(source, kind, homework.name), "")
     others: dict[str, list[str]] = {}
     for path in beside:
-        more, _ = _read(collect(path, "auto", homework.name), f"{path.name}: ")
+        # by their whole names: last year's folder is often called as this year's
+        more, _ = _read(collect(path, "auto", homework.name), f"{path}: ")
         others |= more
     class_ = {name: parts(each) for name, each in (cells | others).items()}
     found = pairs(class_, others, MOST)
