@@ -17,7 +17,7 @@ from lectures_lib.homework.grader.grading.course_file import load as rules_of
 from lectures_lib.homework.grader.grading.grade_one import Job, better, grade_one
 from lectures_lib.homework.grader.grading.records import Records, Result
 from lectures_lib.homework.grader.grading.rules import Rules
-from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope
+from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, moodle
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.questions import Case, Demand, Homework
 from lectures_lib.homework.sealed import packed, unpacked
@@ -168,6 +168,8 @@ def test_a_partly_right_answer_earns_points_wherever_grades_are(graded, tmp_path
     (test, _) = json.loads(gradescope.results(HOMEWORK, result))["tests"]
     assert (test["score"], test["max_score"], test["status"]) == (1.5, 3.0, "failed")
     assert f"✗ {SIGN} (0 of 1.5)" in test["output"]
+    worksheet, _ = moodle.table(HOMEWORK, [replace(result, ids={"moodle": "Participant 1"})])
+    assert f"✗ {SIGN} (0 of 1.5)" in worksheet
     with Records(tmp_path / "kept") as records:
         records.put(result)
         assert records.get("anna") == result

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,9 @@ def test_one_notebook_counts_whatever_lies_beside_it():
     picture = Result("picture", ("picture.png",), "", problem="This is no notebook: picture.png.")
     assert conforming(gradescope.for_one_student(TOY, [result(), picture]))["score"] == 1.0
     assert "This is no notebook" in conforming(gradescope.for_one_student(TOY, [picture]))["output"]
+    renamed = replace(result(), files=("hw1.ipynb.json",))  # as some browsers save it
+    table = Result("data", ("data.csv",), "", problem="This is no notebook: data.csv.")
+    assert conforming(gradescope.for_one_student(TOY, [table, renamed]))["score"] == 1.0
     told = conforming(gradescope.for_one_student(TOY, [result(), result("ben")]))
     assert told["score"] == 0.0
     assert (

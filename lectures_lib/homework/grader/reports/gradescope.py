@@ -14,6 +14,7 @@ from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import InWords, Score
 from lectures_lib.homework.grader.reports import told
+from lectures_lib.homework.grader.submissions.entry import notebook_ending
 from lectures_lib.homework.questions import Homework
 from lectures_lib.homework.verdict import Verdict
 
@@ -119,7 +120,7 @@ def for_one_student(
     if not found:
         raise ValueError("there is no submission")
     notebooks = [
-        result for result in found if result.files and result.files[0].lower().endswith(".ipynb")
+        result for result in found if result.files and notebook_ending(result.files[0])
     ] or list(found[:1])
     if len(notebooks) == 1:
         return _remarked(results(homework, notebooks[0], rules), remark)

@@ -10,6 +10,7 @@ from lectures_lib.homework.grader.reports.page import marked
 from lectures_lib.homework.grader.reports.spreadsheet import harmless, number
 from lectures_lib.homework.grader.reports.spreadsheet import table as spreadsheet
 from lectures_lib.homework.grader.reports.told import excuse, graded, in_words, lines, plain, worth
+from lectures_lib.homework.grader.reports.told import parts as demands
 from lectures_lib.homework.questions import Homework
 
 # By these names Moodle, in English, finds its columns
@@ -89,8 +90,9 @@ def _comments(homework: Homework, result: Result, score: Score) -> str:
         for verdict in result.verdicts:
             question = homework[verdict.question]
             head = f"{homework.heading(question)}: {worth(score, question.name)}"
-            told = "<br>".join(_text(line) for line in lines(question, verdict))
-            parts.append(f"<p><b>{_text(head)}</b>{'<br>' if told else ''}{told}</p>")
+            each = [f"{says} ({earns})" for says, earns in demands(score, question)]
+            said = [f"<br>{_text(line)}" for line in [*lines(question, verdict), *each]]
+            parts.append(f"<p><b>{_text(head)}</b>{''.join(said)}</p>")
     for name, answer in score.in_words.items():
         words = "".join(f"<br>{_text(line)}" for line in in_words(answer))
         parts.append(f"<p><b>{_text(answer.title)}: {worth(score, name)}</b>{words}</p>")
