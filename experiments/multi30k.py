@@ -16,7 +16,8 @@ sets of weights (Vaswani et al. 2017, section 6.1), by beam search; beside it st
 alone, and greedy decoding, so that one sees what each is worth. BLEU is sacrebleu's, as written and
 in lower case; the signatures are kept with the scores. The folder of runs keeps each run's
 checkpoint, its last sets of weights and what was measured: directions can be trained side by side,
-each started with its `--directions`.
+each started with its `--directions`; the results are written by a command that has both, from
+what is in the folder.
 """
 
 import argparse
@@ -45,6 +46,7 @@ from lectures_lib.training import fit, transformer_schedule, translation_loss
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = ["<pad>", "<s>", "</s>"]  # their ids are data.PAD, data.BOS and data.EOS
 AVERAGED = 5
+DIRECTIONS = ["en-de", "de-en"]
 
 
 @dataclass(frozen=True)
@@ -252,9 +254,7 @@ def main() -> None:
         default=None,
         help="0 1 2 for the full size, 0 for the others",
     )
-    parser.add_argument(
-        "--directions", nargs="+", choices=["en-de", "de-en"], default=["en-de", "de-en"]
-    )
+    parser.add_argument("--directions", nargs="+", choices=DIRECTIONS, default=DIRECTIONS)
     parser.add_argument(
         "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
     )
@@ -280,7 +280,8 @@ def main() -> None:
         measured[direction] = summary(
             [measure(size, captions, subwords, source, target, seed, folder) for seed in seeds]
         )
-        if size.file is not None:  # after each direction: what is measured is not lost
+        # one direction alone would take the other's place
+        if size.file is not None and measured.keys() >= set(DIRECTIONS):
             model = (
                 f"{size.model.n_layers} + {size.model.n_layers} layers, d_model "
                 f"{size.model.d_model}"
