@@ -69,7 +69,7 @@
       say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
       machine ??= new (await import(model.script)).Machine(model);
       await machine.load((share) => say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`));
-      const asked = await machine.ask("embed", { text }).promise;
+      const { vector: asked } = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
       picked = -1;
       show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);

@@ -23,7 +23,7 @@ ATTENTIONS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cros
 @torch.no_grad()
 def at_work() -> tuple[dict, str]:
     """The figure; where the words of its first translation looked in the decoder's last block."""
-    options, _ = translator()
+    models = translator()[0]["models"]
     translates = stored.translator("de", "en")
     model, source = translates.model, torch.tensor([translates.source(SENTENCE)])
     never = (data.PAD, data.BOS)
@@ -49,7 +49,7 @@ def at_work() -> tuple[dict, str]:
         for read, written, row in zip(run["read"], run["written"], cross, strict=True)
     ]
     example = "\n".join([f"{SENTENCE} What the decoder's last block takes (mean of heads):", *said])
-    return {**options, "title": "The whole model at work", "run": run}, example
+    return {"models": models, "title": "The whole model at work", "run": run}, example
 
 
 def likeliest(scores: torch.Tensor, subwords) -> list[list[list]]:

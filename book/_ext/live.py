@@ -23,6 +23,7 @@ import through
 import torch
 import type_your_own
 from docutils import nodes
+from first_answers import answers
 from live_models import addresses
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -67,8 +68,10 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     drawn = isinstance(example, through.Drawing)
     shown = example if drawn else f"<pre>{html.escape(example)}</pre>"
     models = list(map(addresses, options.get("models", [])))
-    told = {**options, "figure": name, "models": models}
+    told = {key: options[key] for key in options if key != "asks"}
+    told |= {"figure": name, "models": models}
     data = html.escape(json.dumps(told, ensure_ascii=False))
+    first = json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
     at = next(
         f"{page}.html#{section}"
         for page, sections in PAGES.items()
@@ -77,7 +80,8 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     )
     where = f"{env.app.config.html_baseurl}{at}"
     text = (
-        f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" data-live="{data}">\n'
+        f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" data-live="{data}" '
+        f'data-answers="{html.escape(first)}">\n'
         f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
@@ -114,13 +118,18 @@ def style(colours: tuple[str, ...] = (), more: str = "") -> str:
     )
 
 
+@cache
+def first_answers() -> dict[str, list[dict]]:
+    """What the models answer to the figures' first examples."""
+    return answers({name: figure()[0] for name, figure in FIGURES.items()})
+
+
 def make_examples(app: Sphinx) -> None:
     """All examples, before the build divides the pages among processes: each would load the models
     again. One thread, for a process that has started threads cannot be divided.
     """
     torch.set_num_threads(1)
-    for figure in FIGURES.values():
-        figure()
+    first_answers()
 
 
 def copy(app: Sphinx, exception: Exception | None) -> None:

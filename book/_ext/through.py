@@ -136,8 +136,8 @@ def drawing() -> Drawing:
 @cache
 def one_sentence() -> tuple[dict, str]:
     """The figure in which one sentence goes through the whole Transformer; the drawing of it."""
-    options, _ = translator()
-    return {**options, "title": "One sentence, all the way down"}, drawing()
+    models = translator()[0]["models"]
+    return {"models": models, "title": "One sentence, all the way down"}, drawing()
 
 
 FIGURES = {"through": one_sentence}

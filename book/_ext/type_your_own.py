@@ -83,7 +83,8 @@ ASKED = [
     "Who keeps the lighthouse?",
     "How tall is the lighthouse?",
 ]
-BEAM = 3
+BEAM, ALPHA = 3, 0.6  # of the beam search: width and length penalty, as in book/live/beams.js
+DRAWN = {"temperature": 0.8, "topK": 1e9, "topP": 1}  # how the writer draws at first: from all
 SHOWN = (2, 4, 9)  # digits whose first test image is offered
 NAMES = {"de": "German", "en": "English"}
 
@@ -106,19 +107,24 @@ def translator() -> tuple[dict, str]:
     ]
     sentence = EXAMPLES["de"][0]
     (translation,) = stored.translator("de", "en")([sentence])
-    options = {"title": "Your sentence, translated", "models": models}
+    options = {
+        "title": "Your sentence, translated",
+        "models": models,
+        "asks": [{"task": "translate", "text": sentence, "forced": []}],
+    }
     return options, f"{sentence} → {translation}"
 
 
 @cache
 def beams() -> tuple[dict, str]:
     """The figure with the translators' beam search; what it finds for one sentence."""
-    options, _ = translator()
-    sentence, translates = EXAMPLES["de"][1], stored.translator("de", "en")
+    models = translator()[0]["models"]
+    sentence, translates = EXAMPLES["de"][0], stored.translator("de", "en")
     found, _ = decoding.n_best(
         translates.model,
         torch.tensor([translates.source(sentence)]),
         width=BEAM,
+        alpha=ALPHA,
         begin=data.BOS,
         end=data.EOS,
         max_len=60,
@@ -128,7 +134,12 @@ def beams() -> tuple[dict, str]:
         f"{score:.2f}  {translates.subwords.decode(tokens.tolist(), skip_specials=True)}"
         for tokens, score in zip(found.tokens[0], found.scores[0], strict=True)
     ]
-    return {**options, "title": "A beam that grows and is pruned"}, "\n".join([sentence, *lines])
+    options = {
+        "title": "A beam that grows and is pruned",
+        "models": models,
+        "asks": [{"task": "beam", "text": sentence, "width": BEAM, "alpha": ALPHA}],
+    }
+    return options, "\n".join([sentence, *lines])
 
 
 @cache
@@ -141,14 +152,19 @@ def writer() -> tuple[dict, str]:
         torch.tensor([letters.encode(begin)]),
         end=letters.token_id("<end>"),
         max_len=160,
-        temperature=0.8,
+        temperature=DRAWN["temperature"],
         generator=torch.Generator().manual_seed(0),
     )
     whole_lines, _, _ = letters.decode(drawn.sentences()[0]).rpartition("\n")
     example = f"{begin}{whole_lines}\n…"
     file = stored.FOLDER / "language_model_shakespeare.safetensors"
     models = [model("language model", file, file.with_suffix(".json"))]
-    options = {"title": "A play that you begin", "models": models, "begin": begin}
+    options = {
+        "title": "A play that you begin",
+        "models": models,
+        "begin": begin,
+        "asks": [{"task": "next", "text": begin, "options": DRAWN}],
+    }
     return options, example
 
 
@@ -184,7 +200,12 @@ def filler() -> tuple[dict, str]:
     guesses = fill_mask(bert, pieces, HOLES[0])[0]
     said = ", ".join(f"{guess.token} {100 * guess.probability:.0f} %" for guess in guesses)
     models = [model("masked words", file, VOCABULARY)]
-    options = {"title": "Holes in your sentence", "models": models, "examples": HOLES}
+    options = {
+        "title": "Holes in your sentence",
+        "models": models,
+        "examples": HOLES,
+        "asks": [{"task": "fill", "text": HOLES[0]}],
+    }
     return options, f"{HOLES[0]} → {said}"
 
 
@@ -201,6 +222,7 @@ def sentiment() -> tuple[dict, str]:
         "title": "Praise or complaint?",
         "models": [adapted("sentiment")],
         "examples": JUDGED,
+        "asks": [{"task": "judge", "text": JUDGED[0]}],
     }
     return options, "\n".join(["share of praise", *lines])
 
@@ -215,7 +237,12 @@ def entities() -> tuple[dict, str]:
     said = [
         f"{word} [{tagger.names[i]}]" if i else word for word, i in zip(words, found, strict=True)
     ]
-    options = {"title": "Names in a message", "models": [adapted("entities")], "examples": TAGGED}
+    options = {
+        "title": "Names in a message",
+        "models": [adapted("entities")],
+        "examples": TAGGED,
+        "asks": [{"task": "tag", "text": TAGGED[0]}],
+    }
     return options, " ".join(said)
 
 
@@ -230,6 +257,7 @@ def answers() -> tuple[dict, str]:
         "title": "A question about a text",
         "models": [adapted("answers")],
         "examples": [{"question": question, "text": CONTEXT} for question in ASKED],
+        "asks": [{"task": "answer", "question": ASKED[0], "text": CONTEXT}],
     }
     said = alignment.quote(examples[0].reads[0], CONTEXT, *span)
     return options, f"{CONTEXT}\n\n{ASKED[0]} → {said}"
@@ -257,6 +285,7 @@ def reader() -> tuple[dict, str]:
         "layers": bert.config.n_layers,
         "heads": bert.config.n_heads,
         "first": SHOWN_FIRST,
+        "asks": [{"task": "look", "text": READ[0], "second": "", "places": 3}],
     }
     return options, f"“{word}” in layer {layer}, head {head}: {said}"
 
@@ -274,6 +303,7 @@ def senses() -> tuple[dict, str]:
         "title": "One word, two sentences",
         "models": [sentences()],
         "examples": SENSES,
+        "asks": [{"task": "states", "text": sentence, "only": [word]} for sentence in (one, other)],
     }
     said = ", ".join(f"{cosine:.2f}" for cosine in cosines)
     return options, f"“{word}” in “{one}” and “{other}”: cosines from the input up {said}"
@@ -285,7 +315,12 @@ def nearness() -> tuple[dict, str]:
     vectors = torch.stack([minilm.read(sentence).hidden[-1].mean(dim=0) for sentence in NEAR])
     cosines = torch.cosine_similarity(vectors[:1], vectors)
     lines = [f"{cosine:.2f}  {sentence}" for cosine, sentence in zip(cosines, NEAR, strict=True)]
-    options = {"title": "Near by meaning", "models": [sentences()], "examples": NEAR}
+    options = {
+        "title": "Near by meaning",
+        "models": [sentences()],
+        "examples": NEAR,
+        "asks": [{"task": "embed", "text": sentence} for sentence in NEAR],
+    }
     return options, "\n".join(lines)
 
 
@@ -307,6 +342,7 @@ def digits() -> tuple[dict, str]:
         "title": "A digit that you draw",
         "models": [model("images", stored.FOLDER / "digits.safetensors")],
         "examples": examples,
+        "asks": [{"task": "classify", "image": first[SHOWN[0]].flatten().tolist(), "places": 6}],
     }
     return options, "\n".join([*rows, f"→ {said}"])
 

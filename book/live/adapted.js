@@ -22,6 +22,10 @@ class Adapted extends Figure {
     this.say(`${megabytes(this.machine.bytes)} are fetched when you first ask; what you type stays here.`);
   }
 
+  start() {
+    return this.ask();
+  }
+
   fields(text) {
     return [text];
   }

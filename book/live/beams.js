@@ -19,7 +19,8 @@ export class Beams extends TwoWays {
     this.tree = make("div", { class: "lv-tree", tabindex: 0, role: "group", "aria-label": "The tree of hypotheses" });
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.finished = make("table", { class: "lv-finished" });
-    this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.at.whole, this.play), this.tree, this.about, this.finished);
+    this.found = make("div", { hidden: "" }, make("div", { class: "lv-row" }, this.at.whole, this.play), this.tree, this.about,
+      make("div", { class: "lv-scroll", tabindex: 0, role: "group", "aria-label": "Table of finished sentences" }, this.finished));
     this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.width.whole, this.alpha.whole),
       make("div", { class: "lv-row" }, this.go), this.status, this.found);
     this.at.input.addEventListener("input", () => { this.halt(); this.paint(); });

@@ -20,12 +20,10 @@ export class Digits extends Figure {
     this.others = make("ol", { class: "lv-candidates lv-plainlist lv-classes" });
     const examples = make("div", { class: "lv-examples" }, ...options.examples.map(({ digit, image }) => {
       const button = make("button", { type: "button" }, `a test image: ${digit}`);
-      button.addEventListener("click", () => {
-        this.empty();
-        this.look(Float32Array.from(image, (grey) => grey / 16));
-      });
+      button.addEventListener("click", () => this.take(image));
       return button;
     }));
+    this.start = () => this.take(options.examples[0].image);
     this.show(
       make("div", { class: "lv-drawing" },
         make("div", {}, make("p", { class: "lv-head" }, "Draw a digit here"), this.field),
@@ -50,6 +48,12 @@ export class Digits extends Figure {
     this.verdict.textContent = "";
     this.say("");
     this.paint();
+  }
+
+  // One of the test images, in sixteenths.
+  take(image) {
+    this.empty();
+    return this.look(Float32Array.from(image, (grey) => grey / 16));
   }
 
   // The point of the field that an event is at.

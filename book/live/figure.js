@@ -97,8 +97,27 @@ export class Figure {
     });
   }
 
+  // Show what the model answers to the example. It was asked while the site was built (first_answers.py): nothing is fetched. A screen
+  // reader, which has not come to the figure yet, is told nothing.
+  async rehearse(answers) {
+    if (!answers.length) return;
+    const said = this.status.textContent, loud = this.host.querySelectorAll("[aria-live], [role=status]");
+    const before = [...loud].map((one) => one.getAttribute("aria-live"));
+    for (const one of loud) one.setAttribute("aria-live", "off");
+    this.answers = [...answers];
+    await this.start();
+    this.answers = undefined;
+    this.say(`Shown: what it makes of the example. ${said}`);
+    setTimeout(() => loud.forEach((one, i) => (before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"))));
+  }
+
   // Run a task on a model; only the latest one counts.
   async run(machine, task, request, tell) {
+    if (this.answers) {
+      const { parts, result } = this.answers.shift();
+      parts.forEach(tell);
+      return result;
+    }
     this.stop();
     const turn = (this.turn = {});
     const current = () => this.turn === turn;

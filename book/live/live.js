@@ -158,16 +158,19 @@ class Writer extends Figure {
   // What comes next, of a model that is there already; asked once the reader pauses.
   forecast() {
     clearTimeout(this.later);
-    if (!this.machine.loaded) return;
-    this.later = setTimeout(async () => {
-      if (!this.text.value) {
-        this.next.replaceChildren();
-        this.about.textContent = "";
-        return;
-      }
-      const found = await this.run(this.machine, "next", { text: this.text.value, options: this.options }, () => {});
-      if (found) this.showNext(found);
-    }, 150);
+    if (this.machine.loaded) this.later = setTimeout(() => this.start(), 150);
+    else this.forget();
+  }
+
+  forget() {
+    this.next.replaceChildren();
+    this.about.textContent = "";
+  }
+
+  async start() {
+    if (!this.text.value) return this.forget();
+    const found = await this.run(this.machine, "next", { text: this.text.value, options: this.options }, () => {});
+    if (found) this.showNext(found);
   }
 
   showNext(found) {
@@ -226,6 +229,10 @@ class Filler extends Figure {
       return button;
     }));
     this.found = undefined;
+  }
+
+  start() {
+    return this.fill();
   }
 
   write(text, which = 0) {
@@ -295,5 +302,5 @@ const FIGURES = {
 };
 for (const host of document.querySelectorAll(".live[data-live]")) {
   const options = JSON.parse(host.dataset.live);
-  FIGURES[options.figure]().then((Kind) => new Kind(host, options));
+  FIGURES[options.figure]().then((Kind) => new Kind(host, options).rehearse(JSON.parse(host.dataset.answers)));
 }

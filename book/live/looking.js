@@ -65,6 +65,10 @@ export class Reader extends Figure {
     return make("div", { class: "lv-heads", role: "group", "aria-label": `All ${layers * heads} heads` }, ...Array.from({ length: layers }, row));
   }
 
+  start() {
+    return this.read();
+  }
+
   async read() {
     const text = this.text.value.trim();
     if (!text) {

@@ -5,7 +5,6 @@ import { cosine } from "./senses.js";
 const SENTENCES = 8;
 const LONGEST = 70; // characters of a sentence that the table shows
 const cut = (line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
-const mean = (rows) => rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
 const shown = (value) => value.toFixed(2).replace("-", "−");
 
 export class Nearness extends Figure {
@@ -31,6 +30,12 @@ export class Nearness extends Figure {
     if (this.machine.loaded) this.say("");
   }
 
+  // The example's vectors came with the page, rounded: they are not kept.
+  async start() {
+    await this.compare();
+    this.vectors.clear();
+  }
+
   async compare() {
     const lines = this.text.value.split("\n").map((line) => line.trim()).filter(Boolean);
     if (lines.length < 2 || lines.length > SENTENCES) {
@@ -40,9 +45,9 @@ export class Nearness extends Figure {
     }
     for (const text of lines) {
       if (this.vectors.has(text)) continue;
-      const read = await this.run(this.machine, "states", { text }, () => {});
+      const read = await this.run(this.machine, "embed", { text }, () => {});
       if (!read) return;
-      this.vectors.set(text, mean(read.states.at(-1)));
+      this.vectors.set(text, read.vector);
       if (read.tokens.includes("[UNK]")) this.strange.add(text);
     }
     this.paint(lines);

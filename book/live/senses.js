@@ -50,8 +50,12 @@ export class Senses extends Figure {
     if (this.machine.loaded) this.say("");
   }
 
-  // Read both; begin with `word` in each, or with a token that both have.
-  async compare(word = null) {
+  start() {
+    return this.compare();
+  }
+
+  // Read both; begin with these tokens, with `word` in each, or with a token that both have.
+  async compare(word = null, at = null) {
     const texts = this.texts.map((text) => text.value.trim());
     if (texts.some((text) => !text)) {
       this.forget();
@@ -76,13 +80,15 @@ export class Senses extends Figure {
     // of the tokens that both have, the rarest: the vocabulary begins with the frequent ones
     const common = inside.includes(word) && other.includes(word) ? word
       : inside.filter((token) => other.includes(token)).sort((a, b) => id(b) - id(a))[0] ?? inside[0];
-    this.at = [Math.max(1, one.indexOf(common)), Math.max(1, other.indexOf(common))];
+    this.at = at ?? [Math.max(1, one.indexOf(common)), Math.max(1, other.indexOf(common))];
     this.paint();
   }
 
   choose(which, i) {
     this.at[which] = i;
-    this.paint();
+    const here = this.read.every(({ states: [input] }, k) => input[this.at[k]]); // of the page's example only one word
+    if (here) this.paint();
+    else this.compare(null, this.at);
   }
 
   paint() {

@@ -173,16 +173,18 @@ const tasks = {
     return { shares: shares(scores), reached: rollout(attention).slice(1) };
   },
 
-  // The vectors of a text's tokens at the input and behind each layer: states[layer][i].
-  async states({ text }) {
-    const ids = framed(text);
-    return { ids, tokens: ids.map((id) => tokens.shown(id)), states: model.states(ids) };
+  // The vectors of a text's tokens at the input and behind each layer: states[layer][i]; of `only` these tokens, if that is given.
+  async states({ text, only }) {
+    const ids = framed(text), shown = ids.map((id) => tokens.shown(id));
+    const states = model.states(ids).map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
+    return { ids, tokens: shown, states };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
-    const hidden = model.read(framed(text));
-    return hidden[0].map((_, c) => hidden.reduce((sum, vector) => sum + vector[c], 0) / hidden.length);
+    const ids = framed(text), hidden = model.read(ids);
+    const vector = hidden[0].map((_, c) => hidden.reduce((sum, row) => sum + row[c], 0) / hidden.length);
+    return { tokens: ids.map((id) => tokens.shown(id)), vector };
   },
 
   // What may come behind a text, before and after temperature, top-k and top-p.

@@ -1,0 +1,70 @@
+"""What its model answers to a live figure's first example, asked of the figure's own worker while the
+site is built: a reader sees at once what there is to see, and nothing is fetched for it.
+
+A figure lists in its options, under "asks", what its script asks of its first model when nobody has
+typed anything: {"task": …, …}, in that order, and how many "places" are enough if they are not four. The answers go into the page, and the script shows
+them as if they had just come (`rehearse` in book/live/figure.js).
+"""
+
+import hashlib
+import json
+import subprocess
+from pathlib import Path
+
+from live_models import MADE
+from node import NODE
+
+from lectures_lib.files import write_whole
+
+ASKING = Path(__file__).with_suffix(".js")
+SCRIPTS = Path(__file__).parents[1] / "live"
+PARTS = ("weights", "vocabulary", "learned")  # of a model: its files, in this order
+KEPT = MADE / "first_answers.json"
+
+
+def answers(figures: dict[str, dict]) -> dict[str, list[dict]]:
+    """By figure, to each of its "asks": {"parts", "result"}. `figures`: the options of each.
+    The answers are kept until a script, a model or a question is another.
+    """
+    asking = {name: question(one) for name, one in figures.items() if "asks" in one}
+    state = digest(asking)
+    if KEPT.exists():
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+        if kept["state"] == state:
+            return kept["answers"]
+    answered = asked(asking)
+    write_whole(KEPT, json.dumps({"state": state, "answers": answered}))
+    return answered
+
+
+def question(options: dict) -> dict:
+    """What a figure asks, and of what: {"kind", "files", "asks"}."""
+    one = options["models"][0]
+    names = [name for name in PARTS if one[name]]
+    files = dict(zip(names, map(str, one["files"]), strict=True))
+    return {"kind": one["kind"], "files": files, "asks": options["asks"]}
+
+
+def digest(asking: dict[str, dict]) -> str:
+    """One number for all that the answers come from."""
+    files = {Path(file) for one in asking.values() for file in one["files"].values()}
+    state = hashlib.sha256(json.dumps(asking, sort_keys=True).encode())
+    for file in [ASKING, *sorted(SCRIPTS.glob("*.js")), *sorted(files)]:
+        state.update(file.read_bytes())
+    return state.hexdigest()
+
+
+def asked(asking: dict[str, dict]) -> dict[str, list[dict]]:
+    """Ask now. Figures of one model follow each other: it is read once."""
+    names = sorted(asking, key=lambda name: json.dumps(asking[name]["files"]))
+    run = subprocess.run(
+        [NODE, str(ASKING)],
+        input=json.dumps([asking[name] for name in names]),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if run.returncode:
+        raise RuntimeError(f"{ASKING.name} ended with {run.returncode}: {run.stderr.strip()}")
+    return dict(zip(names, json.loads(run.stdout), strict=True))

@@ -1,0 +1,73 @@
+"""What a live figure shows before anybody has typed: what its model says of the example, asked while
+the site was built.
+"""
+
+import json
+import sys
+
+import pytest
+from sitemap import ROOT
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import first_answers
+import type_your_own
+
+BOX = '.live[data-live*=\'"figure": "{}"\'] .lv-box[role=group]'
+# "pieces" has vocabularies and no model
+FIGURES = [name for name in type_your_own.FIGURES if name != "pieces"]
+# What is read of a figure, less its status line.
+SEEN = """(box) => [...box.querySelectorAll("*")]
+  .filter((e) => !e.firstElementChild && e.textContent.trim() && e.role !== "status" && e.checkVisibility())
+  .map((e) => e.textContent)"""
+# It has come to rest again, with an answer of the model that was fetched.
+ANSWERED = """(box) => !/Shown|Fetching|Starting|Computing/.test(box.querySelector("[role=status]").textContent)"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_first_answer_is_the_models(live, name):
+    page = live()
+    box = page.locator(BOX.format(name))
+    box.get_by_text("Shown: what it makes of the example.").wait_for()
+    at_first = box.evaluate(SEEN)
+    assert not [url for url in page.asked if "/models/" in url or "worker" in url]
+    if name == "writer":  # its button goes on with the text: back to where it began
+        begin = box.get_by_role("textbox").input_value()
+        box.get_by_role("button", name="Write on").click()
+        page.wait_for_function(ANSWERED, arg=box.element_handle())
+        box.get_by_role("button", name="Stop").click()
+        box.get_by_role("textbox").fill(begin)
+        box.get_by_role("status").get_by_text("Stopped.").wait_for(state="hidden")
+    else:
+        box.locator(".lv-go, .lv-examples button").last.click()
+    page.wait_for_function(ANSWERED, arg=box.element_handle())
+    assert box.evaluate(SEEN) == at_first
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(first_answers, "KEPT", tmp_path / "kept.json")
+    return first_answers.KEPT
+
+
+def options(tmp_path, number):
+    """A figure whose model is one file, which only has to be there."""
+    (tmp_path / "weights").write_text(number)
+    one = {"kind": "images", "weights": "models/weights", "vocabulary": None, "learned": None}
+    model = {**one, "files": [tmp_path / "weights"]}
+    return {"one": {"models": [model], "asks": [{"task": "classify"}]}, "other": {"models": []}}
+
+
+def test_a_model_is_asked_again_when_it_is_another(kept, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(first_answers, "asked", lambda asking: asked.append(asking) or {"one": []})
+    for number in ("1", "1", "2"):
+        assert first_answers.answers(options(tmp_path, number)) == {"one": []}
+    assert len(asked) == 2
+    assert json.loads(kept.read_text())["answers"] == {"one": []}
+
+
+def test_a_model_that_cannot_be_read_is_said(kept, tmp_path):
+    with pytest.raises(RuntimeError, match=r"first_answers\.js ended with 1: .*load"):
+        first_answers.answers(options(tmp_path, "not weights"))
+    assert not kept.exists()
