@@ -1,5 +1,5 @@
 // The worker of the live figures, outside a browser (first_answers.py). The standard input says what to ask of which model, a list of
-// {kind, files, asks}; the standard output gets the answers, for each question {parts, result}. Numbers have four places, or as many as a question says.
+// {kind, files, asks}; the standard output gets the answers, for each question {parts, result}. Numbers have six places, or as many as a question says.
 const fs = require("node:fs"), path = require("node:path"), { pathToFileURL } = require("node:url");
 
 let heard;
@@ -30,7 +30,7 @@ const rounded = (value, places) => JSON.parse(JSON.stringify(value, (_, one) => 
       await ask("load", { kind, ...Object.fromEntries(blobs) });
       loaded = model;
     }
-    for (const { task, places = 4, ...request } of asks) answers.push(rounded(await ask(task, request), places));
+    for (const { task, places = 6, ...request } of asks) answers.push(rounded(await ask(task, request), places));
     all.push(answers);
   }
   process.stdout.write(JSON.stringify(all));

@@ -2,7 +2,7 @@
 site is built: a reader sees at once what there is to see, and nothing is fetched for it.
 
 A figure lists in its options, under "asks", what its script asks of its first model when nobody has
-typed anything: {"task": …, …}, in that order, and how many "places" are enough if they are not four. The answers go into the page, and the script shows
+typed anything: {"task": …, …}, in that order, and how many "places" are enough if they are not six. The answers go into the page, and the script shows
 them as if they had just come (`rehearse` in book/live/figure.js).
 """
 

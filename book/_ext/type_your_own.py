@@ -285,7 +285,7 @@ def reader() -> tuple[dict, str]:
         "layers": bert.config.n_layers,
         "heads": bert.config.n_heads,
         "first": SHOWN_FIRST,
-        "asks": [{"task": "look", "text": READ[0], "second": "", "places": 3}],
+        "asks": [{"task": "look", "text": READ[0], "second": "", "places": 4}],
     }
     return options, f"“{word}” in layer {layer}, head {head}: {said}"
 
@@ -303,7 +303,10 @@ def senses() -> tuple[dict, str]:
         "title": "One word, two sentences",
         "models": [sentences()],
         "examples": SENSES,
-        "asks": [{"task": "states", "text": sentence, "only": [word]} for sentence in (one, other)],
+        "asks": [
+            {"task": "states", "text": sentence, "only": [word], "places": 4}
+            for sentence in (one, other)
+        ],
     }
     said = ", ".join(f"{cosine:.2f}" for cosine in cosines)
     return options, f"“{word}” in “{one}” and “{other}”: cosines from the input up {said}"
@@ -319,7 +322,7 @@ def nearness() -> tuple[dict, str]:
         "title": "Near by meaning",
         "models": [sentences()],
         "examples": NEAR,
-        "asks": [{"task": "embed", "text": sentence} for sentence in NEAR],
+        "asks": [{"task": "embed", "text": sentence, "places": 4} for sentence in NEAR],
     }
     return options, "\n".join(lines)
 
@@ -342,7 +345,7 @@ def digits() -> tuple[dict, str]:
         "title": "A digit that you draw",
         "models": [model("images", stored.FOLDER / "digits.safetensors")],
         "examples": examples,
-        "asks": [{"task": "classify", "image": first[SHOWN[0]].flatten().tolist(), "places": 6}],
+        "asks": [{"task": "classify", "image": first[SHOWN[0]].flatten().tolist()}],
     }
     return options, "\n".join([*rows, f"→ {said}"])
 

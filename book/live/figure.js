@@ -107,7 +107,9 @@ export class Figure {
     this.answers = [...answers];
     await this.start();
     this.answers = undefined;
-    this.say(`Shown: what it makes of the example. ${said}`);
+    const shown = `Shown: what it makes of the example. ${said}`;
+    this.say(shown);
+    this.host.addEventListener("input", () => { if (this.status.textContent === shown) this.say(said); });
     setTimeout(() => loud.forEach((one, i) => (before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"))));
   }
 

@@ -202,10 +202,8 @@ def test_another_word_is_chosen_and_the_sentence_goes_on_from_it(live):
 def test_whatever_is_typed_has_an_answer(live, text):
     page = live(390, has_touch=True, is_mobile=True)
     box = translate(page, text)
-    page.wait_for_function(
-        "() => document.querySelector('.lv-candidates li') || "
-        "document.querySelector('.lv-wrong')?.textContent"
-    )
+    done = box.locator(".lv-found:not([hidden]) .lv-candidates li, .lv-wrong")
+    done.first.wait_for(timeout=120_000)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if len(text) > 100:  # more tokens than the model has positions: that is said
         assert "1024 positions" in box.locator(".lv-status").inner_text()
