@@ -45,6 +45,27 @@ def telling(
             return [*cases, *always]
 
 
+def showing(
+    g: Generator,
+    draw: Callable[[Generator], list[Case]],
+    right: Callable,
+    shown: Sequence[Callable],
+    hidden: Sequence[Callable] = (),
+) -> list[Case]:
+    """Cases from `draw`, drawn again until each of `shown` differs from the right one on some of
+    them, and none of `hidden` on any.
+
+    For a question's first demand: who meets it is then the same with every seed.
+    """
+    while True:
+        cases = draw(g)
+        alike = _alike([(right, answer) for answer in shown], cases)
+        if not any(alike) and len(list(_alike([(right, each) for each in hidden], cases))) == len(
+            hidden
+        ):
+            return cases
+
+
 def _alike(
     pairs: Sequence[tuple[Callable, Callable]], cases: Sequence[Case]
 ) -> Iterator[tuple[Callable, Callable]]:

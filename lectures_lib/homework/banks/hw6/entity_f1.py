@@ -6,16 +6,32 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+NAMES = "in one sentence, precision and recall of whole names, and their F1"
+SEVERAL = "in several, the names of all together, also side by side or begun by an I-"
+NOTHING = "0 without a hit, without names, and without predictions"
 
 _KINDS = ("person", "place", "firm")
 Labels = list[str]
 
 
-def _draw(g: Generator) -> list[Case]:
+def _cases(g: Generator) -> list[Case]:
+    later = [mistake.answer for mistake in _MISTAKES if mistake.name in _IN_SEVERAL]
+    ordinary = [mistake.answer for mistake in _MISTAKES if mistake.name not in _IN_SEVERAL]
+    one = showing(g, partial(_some, sizes=[(1, 1)]), entity_f1, ordinary, later)
+    several = partial(_some, sizes=[(3, 4), (5, 7)])
+    nothing = _without_a_hit(g)
+    answers = [mistake.answer for mistake in _MISTAKES]
+    cases = telling(g, several, entity_f1, answers, always=[*one, *nothing])
+    return [*one, *cases[:2], *nothing]
+
+
+def _some(g: Generator, sizes: list[tuple[int, int]]) -> list[Case]:
     cases = []
-    for n_sentences in (1, whole(g, 3, 4), whole(g, 5, 7)):
+    for low, high in sizes:
+        n_sentences = whole(g, low, high)
         right, predicted = [], []
         for _ in range(n_sentences):
             truth, said = [["O"] * whole(g, 0, 1)] * 2
@@ -41,23 +57,31 @@ def _draw(g: Generator) -> list[Case]:
             f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} "
             f"names, {len(_all(predicted))} predicted"
         )
-        cases.append(Case((predicted, right), shows=shows))
-    kinds, n = pick(g, _KINDS, 2), whole(g, 3, 6)
+        demand = NAMES if n_sentences == 1 else SEVERAL
+        cases.append(Case((predicted, right), shows=shows, demands=(demand,)))
+    return cases
+
+
+def _without_a_hit(g: Generator) -> list[Case]:
+    # of another first letter, too: a kind told by that one is another as well
+    kinds, n = [*pick(g, _KINDS[:2], 1), _KINDS[2]], whole(g, 3, 6)
     taken_for, nothing = (
         ([f"B-{kind}", "O", f"B-{kind}", *[f"I-{kind}"] * n] for kind in kinds),
         ["O"] * n,
     )
     predicted, right = ([labels, nothing] for labels in taken_for)
-    cases.append(
-        Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit")
-    )
-    cases.append(
+    return [
+        Case(
+            (predicted, right),
+            shows="2 sentences, all names taken for another kind: no hit",
+            demands=(NOTHING,),
+        ),
         Case(
             ([nothing], [nothing]),
             shows=f"a sentence of {n} words without a name, and none predicted",
-        )
-    )
-    return cases
+            demands=(NOTHING,),
+        ),
+    ]
 
 
 def _misread(g: Generator, label: str) -> str:
@@ -253,6 +277,19 @@ def _first_letters(predicted, right):
     return entity_f1(*cut)
 
 
+_IN_SEVERAL = (  # what a single sentence with names of its own does not show
+    "kinds_told_by_their_first_letter",
+    "stray_i_left_out",
+    "neighbours_merged",
+    "kind_of_i_ignored",
+    "sentences_in_one_row",
+    "last_name_lost",
+    "mean_over_sentences",
+    "sentences_thrown_together",
+    "divides_by_zero",
+    "one_where_there_is_nothing",
+    "name_before_another_lost",
+)
 _MISTAKES = (
     Misconception(
         "kinds_told_by_their_first_letter",
@@ -417,7 +454,8 @@ ENTITY_F1 = Question(
     minutes=25,
     difficulty=2,
     chapter="14b_words_and_spans#tagging-names-in-a-text",
-    cases=lambda g: telling(g, _draw, entity_f1, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=entity_f1,
     misconceptions=_MISTAKES,
+    demands=(Demand(NAMES, 1.5), Demand(SEVERAL, 1), Demand(NOTHING, 0.5)),
 )
