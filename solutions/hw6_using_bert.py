@@ -3,8 +3,8 @@
 #
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
-# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). The
-# function of question 5 stands in chapter 14b: write it with the page closed. No weights are
+# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). (What
+# question 5 asks for has the name of a function of chapter 14b, and counts otherwise.) No weights are
 # needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
@@ -275,12 +275,12 @@ check("hw6.best_answer", best_answer)
 #
 # *3 points · difficulty 2 of 3 · 25 minutes · [chapter 14b, tagging](../notebooks/14b_words_and_spans.ipynb#tagging-names-in-a-text)*
 #
-# Taggers of names are measured by the names they find, not by words. In the BIO scheme a name of the kind `x` begins
+# Taggers of names are measured by the names they find, not by words. In the BIO scheme a name of the kind `x` begins at every `B-x`, and goes on as
+# long as `I-x` follows, with the same kind. Models also predict an `I-x` that goes on nothing: the label before it is `O`, or of another kind, there
+# is none, or it goes on nothing itself. The chapter lets it begin a name. **Here it is in no name**: only a `B` begins one. Both ways of counting are in use, and
+# give different numbers for the same model.
 #
-# - at every `B-x`,
-# - and at an `I-x` that goes on nothing: the label before it is `O`, or of another kind, or there is none. (Models predict such things.)
-#
-# It goes on as long as `I-x` follows, with the same kind. A predicted name is a **hit** if the right labels of the same sentence have a name of
+# A predicted name is a **hit** if the right labels of the same sentence have a name of
 # the same kind with the same first and the same last word. Count the hits, the predicted names and the right names of *all* sentences together:
 #
 # $$F_1 = \frac{2 \cdot \text{hits}}{\text{predicted} + \text{right}}$$
@@ -289,13 +289,13 @@ check("hw6.best_answer", best_answer)
 #
 # | word | right | predicted | | word | right | predicted |
 # |---|---|---|---|---|---|---|
-# | `ida` | B-person | I-person | | `in` | O | O |
+# | `ida` | B-person | B-person | | `in` | O | I-place |
 # | `lund` | I-person | I-person | | `new` | B-place | O |
 # | `met` | O | O | | `york` | I-place | B-place |
 # | `ben` | B-person | B-person | | | | |
 # | `oslo` | B-place | I-person | | | | |
 #
-# Right are *ida lund*, *ben*, *oslo*, *new york*: four. Predicted are *ida lund*, *ben oslo*, *york*: three. One hit, so $F_1$ = 2 / 7 = 0.29. Of
+# Right are *ida lund*, *ben*, *oslo*, *new york*: four. Predicted are *ida lund*, *ben oslo*, *york*: three, and the `I-place` of `in` is in none. One hit, so $F_1$ = 2 / 7 = 0.29. Of
 # the eight words' labels, four are right.
 #
 # - `predicted`, `right`: lists with a list of labels (strings) for each sentence, of the same lengths; no kind has a hyphen in its name
@@ -323,7 +323,7 @@ def entity_f1(predicted, right):
                 if name and not goes_on:
                     found.add((s, *name, i))  # it ended before word i
                     name = None
-                if label != "O" and not goes_on:
+                if label.startswith("B-"):
                     name = (label[2:], i)
         return found
 

@@ -61,6 +61,8 @@ class Case:
         watch: functions whose calls are noted; filled in from the question (`forbidden`,
             `required`).
         remark: whether what is found on it costs nothing and is only said to who is right.
+        without_scores: whether of a list of pairs, such as a beam's hypotheses and their scores,
+            the second of each may be any number.
         demands: the demands of the question that it tests, by what they say; left out, it is the
             first. Where it tests several, what is wrong on it is put down to those that fail by
             themselves on other inputs; where none does, to the last one named here.
@@ -78,6 +80,7 @@ class Case:
     draws: int = 0
     watch: tuple[str, ...] = ()
     remark: bool = False
+    without_scores: bool = False
     demands: tuple[str, ...] = ()
 
     def __post_init__(self):

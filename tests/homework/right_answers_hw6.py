@@ -189,13 +189,13 @@ def answer_in_the_text(start, end, first, last, longest, threshold):
 
 
 def f1_by_mending_first(predicted, right):
-    """A stray I becomes a B; after that every name begins with a B."""
+    """A stray I becomes an O; after that every I goes on with a name."""
 
     def spans(labels):
         mended = []
         for i, label in enumerate(labels):
-            before = labels[i - 1] if i else "O"
-            mended.append("B" + label[1:] if label[0] == "I" and before[2:] != label[2:] else label)
+            before = mended[i - 1] if i else "O"
+            mended.append("O" if label[0] == "I" and before[2:] != label[2:] else label)
         begins = [i for i, label in enumerate(mended) if label[0] == "B"]
         found = []
         for i in begins:
@@ -222,13 +222,14 @@ def f1_by_numbering(predicted, right):
     def names(sentences):
         found, number = set(), 0
         for s, labels in enumerate(sentences):
-            numbered = []
+            numbered, kind = [], ""
             for i, label in enumerate(labels):
-                if label == "O":
+                if label.startswith("B-"):
+                    number, kind = number + 1, label[2:]
+                elif label != f"I-{kind}":
+                    kind = ""
                     continue
-                if label.startswith("B-") or i == 0 or labels[i - 1][2:] != label[2:]:
-                    number += 1
-                numbered.append((number, label[2:], i))
+                numbered.append((number, kind, i))
             for (_, kind), group in groupby(numbered, key=lambda word: word[:2]):
                 places = [i for _, _, i in group]
                 found.add((s, kind, places[0], places[-1]))
@@ -245,7 +246,7 @@ def f1_by_one_long_row(predicted, right):
         row = list(chain.from_iterable([*labels, "O"] for labels in sentences))
         names, i = [], 0
         while i < len(row):
-            if row[i] == "O":
+            if row[i][0] != "B":
                 i += 1
                 continue
             begin, kind = i, row[i].split("-", 1)[1]

@@ -490,11 +490,11 @@ def answer_in_the_context(start, end, first, last, longest, threshold):
 # ---------------------------------------------------------------------------------------- entity_f1
 
 
-def spans(labels, only_b=False):
+def spans(labels, stray=False):
     """(kind, first, behind the last) of each name."""
     found, i = [], 0
     while i < len(labels):
-        if labels[i] == "O" or (only_b and labels[i][0] == "I"):
+        if labels[i] == "O" or (labels[i][0] == "I" and not stray):
             i += 1
             continue
         kind, begin = labels[i][2:], i
@@ -529,8 +529,8 @@ def f1_of_labels(predicted, right):
     return 2 * tp / (2 * tp + fp + fn) if tp else 0.0
 
 
-def f1_only_b(predicted, right):
-    p, r = together(predicted, right, lambda labels: spans(labels, only_b=True))
+def f1_begun_by_an_i(predicted, right):
+    p, r = together(predicted, right, lambda labels: spans(labels, stray=True))
     return 2 * len(p & r) / (len(p) + len(r)) if p & r else 0.0
 
 
@@ -538,14 +538,14 @@ def f1_runs_of_a_kind(predicted, right):
     """A name is a run of the same kind, B or I."""
 
     def runs(labels):
-        found, before = [], ""
+        found, kind = [], ""
         for i, label in enumerate(labels):
-            kind = label[2:]
-            if kind and kind == before:
+            if kind and label[2:] == kind:
                 found[-1][2] = i
-            elif kind:
+                continue
+            kind = label[2:] if label[0] == "B" else ""
+            if kind:
                 found.append([kind, i, i])
-            before = kind
         return [tuple(name) for name in found]
 
     p, r = together(predicted, right, runs)
@@ -556,10 +556,10 @@ def f1_i_goes_on_with_anything(predicted, right):
     def names(labels):
         found, inside = [], False
         for i, label in enumerate(labels):
-            if label[0] == "B" or (label[0] == "I" and not inside):
+            if label[0] == "B":
                 found.append([label[2:], i, i])
                 inside = True
-            elif label[0] == "I":
+            elif label[0] == "I" and inside:
                 found[-1][2] = i
             else:
                 inside = False
@@ -1035,7 +1035,7 @@ STUDENTS = {
     "hw6.entity_f1": {
         "accuracy": [f1_accuracy],
         "words_counted": [f1_of_labels],
-        "stray_i_left_out": [f1_only_b],
+        "as_in_the_chapter": [f1_begun_by_an_i],
         "neighbours_merged": [f1_runs_of_a_kind],
         "kind_of_i_ignored": [f1_i_goes_on_with_anything],
         "kind_ignored": [f1_without_kinds],

@@ -132,7 +132,28 @@ def test_no_sum_comes_so_close_to_p_that_rounding_decides():
     for seed in SEEDS:
         for logits, p in (case.args for case in key("hw3.nucleus", seed).cases):
             probabilities = logits.double().softmax(dim=-1).sort(descending=True).values
-            assert (probabilities.cumsum(dim=-1) - p).abs().min() > 5e-4
+            exact = probabilities.cumsum(dim=-1)
+            rounding = (probabilities.float().cumsum(dim=-1) - exact).abs().max()
+            assert (exact - p).abs().min() > max(1.5e-4, 20 * rounding)
+
+
+def test_a_nucleus_summed_otherwise_is_right_and_one_beside_p_is_not():
+    def in_float64(logits, p):
+        return RIGHT["nucleus"](logits.double(), p).float()
+
+    def from_the_end(logits, p):
+        """A word is kept if it and all less likely ones have more than 1 - p."""
+        probabilities, order = logits.softmax(dim=-1).sort(dim=-1)
+        kept = probabilities * (probabilities.cumsum(dim=-1) > 1 - p)
+        kept = kept / kept.sum(dim=-1, keepdim=True)
+        return torch.zeros_like(kept).scatter(-1, order, kept)
+
+    for seed in SEEDS:
+        for answer in (in_float64, from_the_end):
+            assert judged("hw3.nucleus", answer, seed).right
+        for by in (1e-3, -1e-3):
+            off = judged("hw3.nucleus", lambda x, p, by=by: RIGHT["nucleus"](x, p + by), seed)
+            assert off.mistake == "p_missed_by_little"
 
 
 def test_in_one_of_the_best_the_start_is_said_again():

@@ -5,16 +5,20 @@ The rest: `test_banks.py` and `test_graded_class.py`.
 
 import random
 import re
+import warnings
 
 import jupytext
 import pytest
 import torch
 import torch.nn.functional as F
+from seqeval.metrics import f1_score
+from seqeval.scheme import IOB2
 from torch.testing import assert_close
 
 from lectures_lib import metrics
 from lectures_lib.analysis import probing
 from lectures_lib.homework import find
+from lectures_lib.homework.banks.hw6.entity_f1 import names
 from lectures_lib.models import bert, word2vec
 from lectures_lib.tasks import alignment, task_heads
 from lectures_lib.tokenization import WordPiece
@@ -153,43 +157,58 @@ def test_the_best_answer_is_the_librarys():
             assert RIGHT["best_answer"](*case.args) == (theirs.start.item(), theirs.end.item())
 
 
-def test_the_f1_is_the_librarys():
+def strictly(predicted, right):
+    """seqeval's F1 where only a B begins a name; it warns where there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return f1_score(right, predicted, mode="strict", scheme=IOB2, zero_division=0)
+
+
+def test_the_f1_is_seqeval_s_strict_one():
     for seed in SEEDS:
         for case in key("hw6.entity_f1", seed).cases:
             predicted, right = case.args
-            assert RIGHT["entity_f1"](predicted, right) == pytest.approx(
-                metrics.entity_scores(predicted, right).f1
-            )
+            assert RIGHT["entity_f1"](predicted, right) == pytest.approx(strictly(predicted, right))
     rng = random.Random(0)
     labels = ["O", "B-x", "I-x", "B-y", "I-y"]
+    otherwise = 0
     for _ in range(300):
         predicted = [[rng.choice(labels) for _ in range(rng.randint(1, 6))] for _ in range(3)]
         right = [
             ["O" if label[0] == "I" else label for label in (rng.choice(labels) for _ in row)]
             for row in predicted
         ]
-        assert RIGHT["entity_f1"](predicted, right) == pytest.approx(
-            metrics.entity_scores(predicted, right).f1
-        )
+        found = RIGHT["entity_f1"](predicted, right)
+        assert found == pytest.approx(strictly(predicted, right))
+        otherwise += found != pytest.approx(metrics.entity_scores(predicted, right).f1)
+    assert otherwise > 100  # the library counts as the chapter does
 
 
-def test_the_chapter_has_the_f1_and_says_0_where_there_is_no_name():
-    """What the homework says of question 5, on every input of the banks."""
-    assert "question 5 stands in chapter 14b: write it with the page closed" in text("hw6")
+def test_the_chapter_s_f1_is_no_answer_and_is_called_by_its_name():
     chapter = jupytext.read(ROOT / "notebooks" / "14b_words_and_spans.py")
     source = next(cell.source for cell in chapter.cells if "def entity_f1" in cell.source)
     space = {}
     exec(source.split("\nlazy = ")[0], space)
-    without = 0
+    for answer in (
+        space["entity_f1"],
+        lambda said, right: metrics.entity_scores(said, right).f1,
+        lambda said, right: f1_score(right, said, zero_division=0),
+    ):
+        for seed in SEEDS:
+            verdict = judged("hw6.entity_f1", answer, seed)
+            assert verdict.mistake == "as_in_the_chapter" and verdict.demands == ()
+            assert "Chapter 14b counts so" in verdict.message
+    assert "counts otherwise" in " ".join(text("hw6").split())
+
+
+def test_an_f1_in_float32_is_right_and_a_rounded_one_is_not():
+    def in_float32(predicted, right):
+        return torch.tensor(RIGHT["entity_f1"](predicted, right), dtype=torch.float32)
+
     for seed in SEEDS:
-        for predicted, right in (case.args for case in key("hw6.entity_f1", seed).cases):
-            without += {label for row in [*predicted, *right] for label in row} <= {"O"}
-            expected = RIGHT["entity_f1"](predicted, right)
-            assert space["entity_f1"](predicted, right) == pytest.approx(expected)
-    assert without
-    nobody = [["O", "O"]]
-    said = space["entity_f1"](nobody, nobody)
-    assert said == metrics.entity_scores(nobody, nobody).f1 == 0
+        assert judged("hw6.entity_f1", in_float32, seed).right
+        rounded = judged("hw6.entity_f1", lambda *a: round(RIGHT["entity_f1"](*a), 4), seed)
+        assert rounded.mistake == "rounded"
 
 
 def test_the_step_is_that_of_the_library_s_loss():
@@ -349,7 +368,8 @@ def test_the_worked_example_of_the_names():
     ]
     assert len(pairs) == 8 and sum(p == r for p, r in pairs) == 4
     assert len(metrics.entities(right[0])) + len(metrics.entities(right[1])) == 4
-    assert len(metrics.entities(predicted[0])) + len(metrics.entities(predicted[1])) == 3
+    assert len(names(predicted[0])) + len(names(predicted[1])) == 3
+    assert [label for label in predicted[1] if label == "I-place"]  # and it is in none
 
 
 def test_the_worked_example_of_the_step():

@@ -7,7 +7,10 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import READY_MADE, normal, sizes
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
+
+BATCH = "a batch of sentences: each query gets the mean of the values that fits it"
+HEADS = "with heads, or any other dimensions in front, it does the same"
 
 
 def _attention_cases(g: Generator) -> list[Case]:
@@ -27,6 +30,7 @@ def _attention_cases(g: Generator) -> list[Case]:
             Case(
                 (Q, K, V),
                 shows=f"{where}: {n_query} queries, {n_key} keys, d_k = {d_k}, d_v = {d_v}",
+                demands=(BATCH if leading == 1 else HEADS,),
             )
         )
     n_query, n_key, d_k, d_v = _sizes(g)
@@ -366,4 +370,5 @@ ATTENTION = Question(
         says=lambda t: f"scores are divided by {t:g} · √d_k",
         wording=_wording,
     ),
+    demands=(Demand(BATCH, 1), Demand(HEADS, 1)),
 )

@@ -7,7 +7,11 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import READY_MADE, mixed_mask, normal, sizes
 from lectures_lib.homework.banks.hw1.padding import padding_mask
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+PLAIN = "without a mask, the heads look and are put together"
+MASKED = "a mask for all hides what it should, and no call keeps that of another"
+OWN = "so does a mask of its own for each head"
 
 
 def _heads_cases(g: Generator) -> list[Case]:
@@ -34,6 +38,7 @@ def _heads_cases(g: Generator) -> list[Case]:
                 1.0,
             ]
             unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
+            unlike = unlike and d_model // n_heads != d_head
             if unlike and n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
                 break
         if kind == "a single word":
@@ -73,6 +78,7 @@ def _heads_cases(g: Generator) -> list[Case]:
                 shows=f"x of shape {tuple(x.shape)}{then}, {n_heads} heads of {d_head} numbers, "
                 + kind
                 + (", in training mode" if "padding" in kind else ""),
+                demands=(OWN if "each head" in kind else PLAIN if mask is None else MASKED,),
             )
         )
     return cases
@@ -627,4 +633,5 @@ HEADS = Question(
             _MergedInterleaved,
         ),
     ),
+    demands=(Demand(PLAIN, 2), Demand(MASKED, 1.5), Demand(OWN, 0.5)),
 )

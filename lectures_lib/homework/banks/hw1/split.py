@@ -6,7 +6,10 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+BATCH = "the vectors of a batch of sentences are cut into heads"
+MORE = "so are vectors with any dimensions in front"
 
 
 def _split_cases(g: Generator) -> list[Case]:
@@ -20,6 +23,7 @@ def _split_cases(g: Generator) -> list[Case]:
             Case(
                 (x, n_heads),
                 shows=f"x of shape {tuple(x.shape)}, counting 0, 1, 2, …, cut into {n_heads} heads",
+                demands=(BATCH if leading == 1 else MORE,),
             )
         )
     width = n_heads * d_head
@@ -37,6 +41,7 @@ def _split_cases(g: Generator) -> list[Case]:
                     f"x of shape {shape}, counting 0, 1, 2, …, cut into {heads} heads of "
                     f"{width // heads}"
                 ),
+                demands=(BATCH if len(shape) == 3 else MORE,),
             )
         )
     return cases
@@ -190,4 +195,5 @@ SPLIT = Question(
             _split_second_axis_squeezed,
         ),
     ),
+    demands=(Demand(BATCH, 1), Demand(MORE, 1)),
 )

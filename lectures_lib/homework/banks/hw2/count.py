@@ -5,7 +5,10 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
+
+SHARED = "one table for both embeddings and the output"
+APART = "three tables, where they are not tied"
 
 _BASE = {"vocab_size": 37_000, "d_model": 512, "n_heads": 8, "d_ff": 2048, "n_layers": 6}
 _BIG = {"vocab_size": 37_000, "d_model": 1024, "n_heads": 16, "d_ff": 4096, "n_layers": 6}
@@ -26,6 +29,7 @@ def _count_cases(g: Generator) -> list[Case]:
         return Case(
             kwargs=sizes | more,
             shows=f"{name} ({listed}){'' if more.get('tied', True) else ', three embeddings'}",
+            demands=(SHARED if more.get("tied", True) else APART,),
         )
 
     return [
@@ -437,4 +441,5 @@ COUNT = Question(
         says=lambda n: f"positions are learned, in two tables of {n} vectors each",
         wording=_wording,
     ),
+    demands=(Demand(SHARED, 1.5), Demand(APART, 0.5)),
 )

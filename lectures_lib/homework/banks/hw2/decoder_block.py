@@ -12,7 +12,10 @@ from lectures_lib.homework.banks.hw2.encoder_block import (
     some_sizes,
     some_state,
 )
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+BLOCK = "where no source is padded: the three parts, and no word sees those behind it"
+SOURCE = "padding in the source is hidden, and nothing else"
 
 # a mask of the one fits the other
 _AS_LONG = "padding in the source, which is as wide as the target"
@@ -65,6 +68,7 @@ def _decoder_cases(g: Generator) -> list[Case]:
                     f"x of shape {tuple(x.shape)}, memory of shape {tuple(memory.shape)}, "
                     f"{init['n_heads']} heads, {kind}"
                 ),
+                demands=(SOURCE if padded else BLOCK,),
             )
         )
     return cases
@@ -646,4 +650,5 @@ DECODER = Question(
             _NoResidualAroundFeedForward,
         ),
     ),
+    demands=(Demand(BLOCK, 3), Demand(SOURCE, 1)),
 )

@@ -7,7 +7,11 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw2.additive import sizes_of_one, some_lengths
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MOVES = "with sources of one length, a step gives scores and the next state"
+HIDES = "padding in the source gets no weight"
+ONE = "one sentence, or a source of one word, keeps its dimensions"
 
 
 def _step_cases(g: Generator) -> list[Case]:
@@ -35,7 +39,7 @@ def _step_cases(g: Generator) -> list[Case]:
             words,
             torch.tanh(normal(g, batch, d_hidden)),
             2 * normal(g, batch, n + 1, d_hidden),
-            lengths,
+            lengths + 1,
         )
         cases.append(
             Case(
@@ -52,6 +56,7 @@ def _step_cases(g: Generator) -> list[Case]:
                 shows=f"{batch} sentences, sources of width {n}, "
                 f"{kind}{', in training mode' if kind == 'some of them padded' else ''}; "
                 f"d_embedding = {d_embedding}, d_hidden = {d_hidden}, {vocab_size} words",
+                demands=(HIDES if "padded" in kind else ONE if kind.startswith("one") else MOVES,),
             )
         )
     return cases
@@ -447,4 +452,5 @@ STEP = Question(
             _OneTooMany,
         ),
     ),
+    demands=(Demand(MOVES, 1.5), Demand(HIDES, 1), Demand(ONE, 0.5)),
 )

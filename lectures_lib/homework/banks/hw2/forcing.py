@@ -5,7 +5,10 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+SHIFT = "with sentences of one length, each word is predicted from those before it"
+PADS = "shorter sentences, also empty ones, are padded at their end"
 
 _WORDS = [
     "the",
@@ -50,10 +53,12 @@ def _forcing_cases(g: Generator) -> list[Case]:
         Case(
             (telling(short, long, 4), "<s>", "</s>", "_"),
             shows=f"sentences of {short}, {long} and 4 words; the padding is '_'",
+            demands=(PADS,),
         ),
         Case(
             (sentences(long, 0), ">", ".", "0"),
             shows=f"a sentence of {long} words and one without any; the padding is '0'",
+            demands=(PADS,),
         ),
     ]
 
@@ -377,4 +382,5 @@ FORCING = Question(
             _forcing_one_too_long,
         ),
     ),
+    demands=(Demand(SHIFT, 1), Demand(PADS, 1)),
 )

@@ -8,7 +8,10 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw2.additive import some_lengths
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MEAN = "without padding, the mean over all words"
+PADDING = "padding, whichever token it is, does not count"
 
 
 def _loss_cases(g: Generator) -> list[Case]:
@@ -17,7 +20,7 @@ def _loss_cases(g: Generator) -> list[Case]:
         (False, 0, False),
         (True, 0, False),
         (True, 3, False),
-        (False, 2, True),
+        (False, 0, True),
     ):
         batch, n, vocab_size = sizes(g, 3, 4, 9)
         batch, n = (1, 1) if one else (batch, n)
@@ -37,7 +40,12 @@ def _loss_cases(g: Generator) -> list[Case]:
         # A loss of nothing at all, as wrong answers give for a single word, is 0 / 0, and so is its
         # gradient, if it has one.
         cases.append(
-            Case((logits, target, pad), shows=shows, gradients="none" if one else "values")
+            Case(
+                (logits, target, pad),
+                shows=shows,
+                gradients="none" if one else "values",
+                demands=(PADDING if padded else MEAN,),
+            )
         )
     return cases
 
@@ -281,4 +289,5 @@ LOSS = Question(
             _loss_perplexity,
         ),
     ),
+    demands=(Demand(MEAN, 0.5), Demand(PADDING, 0.5)),
 )

@@ -6,7 +6,11 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+NORMAL = "each vector gets mean 0 and variance 1, then gain and shift"
+EPS = "ε stands below the root, beside the variance"
+FAR = "numbers far from 0 are normalised as well as those near it"
 
 
 def _far_from_zero(g: Generator, *shape: int) -> Tensor:
@@ -35,6 +39,7 @@ def _norm_cases(g: Generator) -> list[Case]:
         Case(
             (normal(g, n, d_model), gamma, beta, 0.5),
             shows=f"x of shape {(n, d_model)}, a large eps of 0.5",
+            demands=(EPS,),
         ),
         Case(
             (level, gamma, beta),
@@ -42,15 +47,18 @@ def _norm_cases(g: Generator) -> list[Case]:
                 f"x of shape {(batch, n, d_model)}, one word of which is the same number {d_model} "
                 f"times"
             ),
+            demands=(EPS,),
         ),
         Case(
             (_far_from_zero(g, batch, heads, n, d_model), gamma, beta),
             shows=f"x of shape {(batch, heads, n, d_model)}, numbers around 500",
+            demands=(FAR,),
         ),
         Case((normal(g, 2, 1, d_model), gamma, beta), shows=f"x of shape {(2, 1, d_model)}"),
         Case(
             (normal(g, 2, 1), gamma[:1], beta[:1]),
             shows="x of shape (2, 1): vectors of a single number",
+            demands=(EPS,),
         ),
     ]
 
@@ -301,4 +309,5 @@ NORM = Question(
     # them no better.
     rtol=1e-3,
     atol=1e-3,
+    demands=(Demand(NORMAL, 1), Demand(EPS, 0.5), Demand(FAR, 0.5)),
 )

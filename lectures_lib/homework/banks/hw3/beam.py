@@ -13,8 +13,8 @@ from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 Hypothesis = tuple[list[int], float]  # its tokens, and its score
-KEEPS = "where nothing ends, the best beginnings are kept alive and returned with their scores"
-DIVIDES = "scores are divided by the length penalty"
+KEEPS = "where nothing ends, the best beginnings are kept alive and returned"
+DIVIDES = "their scores are log probabilities, divided by the length penalty"
 ENDS = "with hypotheses that end, all of it together comes right"
 
 
@@ -110,10 +110,15 @@ def _nothing_ends(g: Generator) -> Case:
 
 
 def _ends_without_penalty(g: Generator) -> Case:
-    """The end is likely, and no length is better than another."""
+    """The end is likely, and no length is better than another, nor would be with a slip in the
+    penalty.
+    """
     while True:
-        case = _some_case(g, likely=0.5, width=3, max_len=4, alpha=0.0, demands=(ENDS,))
-        if not _tied(*case.args):
+        case = _some_case(
+            g, likely=0.5, width=3, max_len=4, alpha=0.0, demands=(ENDS,), without_scores=True
+        )
+        results = [[tokens for tokens, _ in search(*case.args)] for search in _IN_THE_PENALTY]
+        if not _tied(*case.args) and all(some == results[0] for some in results):
             return case
 
 
@@ -130,6 +135,7 @@ def _endless(g: Generator, alpha: float) -> Case:
             start_likely=-40.0,
             vocab=7,
             demands=(demand,),
+            without_scores=not alpha,
         )
         results = [[tokens for tokens, _ in search(*case.args)] for search in _IN_A_SEARCH]
         if not _tied(*case.args) and all(some not in results[:i] for i, some in enumerate(results)):
@@ -175,6 +181,7 @@ def _some_case(
     start_likely: float = -4.0,
     vocab: int = 0,
     demands: tuple[str, ...] = (DIVIDES, ENDS),
+    without_scores: bool = False,
 ) -> Case:
     vocab = vocab or whole(g, 5, 6)
     start, end = torch.randperm(vocab, generator=g)[:2].tolist()
@@ -186,7 +193,7 @@ def _some_case(
         f"alpha = {alpha}{'; the start is likely, too' if start_likely > 0 else ''}"
     )
     args = (logits.log_softmax(dim=-1), start, end, width, max_len, alpha)
-    return Case(args, shows=shows, demands=demands)
+    return Case(args, shows=shows, demands=demands, without_scores=without_scores)
 
 
 def beam_search(
@@ -485,6 +492,13 @@ _SUMS = (
     "You add up probabilities. The probability of a sentence is the *product* of its tokens' "
     "probabilities, so it is their logarithms that are added: log_probs as it is, without exp."
 )
+_IN_THE_PENALTY = (
+    beam_search,
+    partial(_search, penalty="without alpha"),
+    partial(_search, penalty="power of 6 alone"),
+    partial(_search, penalty="n alone divided"),
+    partial(_search, penalty="power of the sum alone"),
+)
 _IN_A_CLOSE_RACE = (
     _ranked_without_penalty,
     partial(_search, cut_off_compete="if nothing ended"),
@@ -550,7 +564,13 @@ def _one_goes_on(
     return _search(log_probs, start, end, width, max_len, alpha, more_live=1 - width)
 
 
-_IN_A_SEARCH = (beam_search, partial(_search, places="one each"), _one_goes_on, _transposed)
+_IN_A_SEARCH = (
+    beam_search,
+    partial(_search, places="one each"),
+    partial(_search, scores="sum of probs"),
+    _one_goes_on,
+    _transposed,
+)
 
 
 def _best_by_itself(

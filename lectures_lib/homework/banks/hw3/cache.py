@@ -8,7 +8,10 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+ONE = "one new token sees itself and all that came before"
+SEVERAL = "of several new tokens, each sees those up to itself, with or without a past"
 
 Past = tuple[Tensor, Tensor]  # keys and values, (batch, n_heads, n_past, d_head) each
 
@@ -59,6 +62,7 @@ def _cache_cases(g: Generator) -> list[Case]:
                 gradients="none",  # a layer for writing, which may well run below no_grad
                 shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; "
                 f"{n_heads} heads of {d_head}" + "; then two other texts" * bool(again),
+                demands=(ONE if n == 1 else SEVERAL,),
             )
         )
     return cases
@@ -702,4 +706,5 @@ CACHE = Question(
     cases=_cache_cases,
     reference=CachedAttention,
     misconceptions=_MISTAKES,
+    demands=(Demand(ONE, 2), Demand(SEVERAL, 1)),
 )

@@ -7,8 +7,11 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+COMMON = "the commonest pairs of a list of words, in their order"
+EDGES = "words that repeat a letter, and fewer pairs than merges asked for"
 
 # They hold a pair twice.
 _TWICE = ("banana", "cabana", "papaya", "mama", "singing", "training", "raining")
@@ -24,22 +27,29 @@ Words = dict[tuple[str, ...], int]
 
 
 def _merges_cases(g: Generator) -> list[Case]:
-    def draw(g: Generator) -> list[Case]:
+    def ordinary(g: Generator) -> list[Case]:
         chosen = pick(g, _TWICE, 1) + pick(g, _POOL, whole(g, 4, 6))
         words = {word: whole(g, 1, 5) for word in chosen}
         n = whole(g, 7, 11)
-        few_letters = {
-            "".join(pick(g, "aaaabbb", whole(g, 4, 6))): whole(g, 1, 3) for _ in range(3)
-        }
         return [
             Case((words, n), shows=f"{n} merges, learned from {words}"),
             Case((words, n - 4), shows=f"{n - 4} merges, learned from {words}"),
-            Case(
-                (few_letters, 20), shows=f"20 merges asked of {few_letters}, which has not as many"
-            ),
         ]
 
-    return telling(g, draw, byte_pairs, [mistake.answer for mistake in _MISTAKES])
+    def edges(g: Generator) -> list[Case]:
+        few_letters = {
+            "".join(pick(g, "aaaabbb", whole(g, 4, 6))): whole(g, 1, 3) for _ in range(3)
+        }
+        shows = f"20 merges asked of {few_letters}, which has not as many"
+        return [Case((few_letters, 20), shows=shows, demands=(EDGES,))]
+
+    later = [mistake.answer for mistake in _MISTAKES if mistake.name in _AT_THE_EDGES]
+    later.append(_JOINED)
+    answers = [mistake.answer for mistake in _MISTAKES]
+    common = [answer for answer in answers if answer not in later]
+    common_cases = showing(g, ordinary, byte_pairs, common, later)
+    last, *first = telling(g, edges, byte_pairs, answers, always=common_cases)
+    return [*first, last]
 
 
 def _counts(words: Words) -> Counter[Pair]:
@@ -235,6 +245,17 @@ _ACROSS = (
     "of the next word. Count within each word by itself."
 )
 
+_JOINED = partial(
+    _learn, choose=lambda counts: min(counts, key=lambda pair: (-counts[pair], "".join(pair)))
+)
+_AT_THE_EDGES = (
+    "overlaps_counted_otherwise",
+    "merged_from_the_right",
+    "replaced_in_text",
+    "rare_pairs_left_out",
+    "no_pair_left",
+    "symbol_merged_twice",
+)
 _MISTAKES = (
     Misconception(
         "words_not_weighted",
@@ -262,10 +283,7 @@ _MISTAKES = (
     Misconception(
         "ties",
         _TIES,
-        partial(
-            _learn,
-            choose=lambda counts: min(counts, key=lambda pair: (-counts[pair], "".join(pair))),
-        ),
+        _JOINED,
     ),
     Misconception(
         "counted_only_once",
@@ -406,4 +424,5 @@ MERGES = Question(
     cases=_merges_cases,
     reference=byte_pairs,
     misconceptions=_MISTAKES,
+    demands=(Demand(COMMON, 2), Demand(EDGES, 1)),
 )

@@ -51,7 +51,27 @@ def _nucleus_cases(g: Generator) -> list[Case]:
             if differ and min(sum_.abs().min() for sum_ in sums) > 1e-3:
                 return cases
 
-    return telling(g, clear, nucleus, [mistake.answer for mistake in _MISTAKES])
+    answers = [mistake.answer for mistake in _MISTAKES]
+    return telling(g, clear, nucleus, answers, always=[_just_beside(g)])
+
+
+def _just_beside(g: Generator) -> Case:
+    """Two rows. Of one a sum lies just below p, of the other just above: by three ten-thousandths,
+    some hundred times what rounding in float32 comes to.
+    """
+
+    def sums(row: Tensor) -> Tensor:
+        return row.sort(descending=True).values.softmax(dim=-1).cumsum(dim=-1)
+
+    below = 0.004 * torch.randperm(200, generator=g)
+    p = round(sums(below)[whole(g, 60, 100)].item() + 3e-4, 4)
+    while True:
+        above = (0.003 + 0.002 * torch.rand((), generator=g)) * torch.randperm(200, generator=g)
+        beside = sums(above) - p
+        if ((beside > 2e-4) & (beside < 4e-4)).any():
+            break
+    shows = f"2 rows of 200 logits close together, each with a sum that is nearly p = {p}"
+    return Case((torch.stack([below, above]), p), shows=shows, demands=(EACH_ROW,))
 
 
 def nucleus(logits: Tensor, p: float) -> Tensor:
@@ -59,6 +79,10 @@ def nucleus(logits: Tensor, p: float) -> Tensor:
     others.
     """
     return _nucleus(logits, p)
+
+
+def _beside(logits: Tensor, p: float, by: float) -> Tensor:
+    return _nucleus(logits, p + by)
 
 
 def _kept(logits: Tensor, p: float, count: str = "before", descending: bool = True) -> Tensor:
@@ -386,6 +410,16 @@ _MISTAKES = (
         "The right words are kept, but all with the same probability. They keep their shares: take "
         "their own probabilities and divide them by their sum.",
         _all_alike,
+    ),
+    *(
+        Misconception(
+            "p_missed_by_little",
+            "Your nucleus is right unless a sum lies next to p: there you take a word too many or "
+            "too few. Compare the sums as they are, with p as it is; nothing is to be added to "
+            "either, and nothing to be rounded.",
+            partial(_beside, by=by),
+        )
+        for by in (1e-3, -1e-3)
     ),
 )
 

@@ -7,7 +7,10 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+LONGEST = "a word is cut into pieces, the longest that fits first"
+UNKNOWN = "a word that this does not spell is one [UNK]"
 
 _BEGINNINGS = ("un", "re", "over", "out", "mis", "under")
 _STEMS = ("play", "read", "paint", "lock", "cook", "load", "print", "think")
@@ -68,6 +71,7 @@ def _pieces_cases(g: Generator) -> list[Case]:
             Case(
                 (word, _shuffled(g, trap)),
                 shows=f"the word {word!r}, with the vocabulary {sorted(set(trap))}",
+                demands=(UNKNOWN,),
             ),
             Case(
                 (word, _shuffled(g, by_letter)),
@@ -80,15 +84,18 @@ def _pieces_cases(g: Generator) -> list[Case]:
             Case(
                 (word, _shuffled(g, continued)),
                 shows=f"the word {word!r}, with the vocabulary {sorted(continued)}",
+                demands=(UNKNOWN,),
             ),
             Case(
                 (word, _shuffled(g, unmarked)),
                 shows=f"the word {word!r}, with the vocabulary {sorted(unmarked)}",
+                demands=(UNKNOWN,),
             ),
             Case((word, [word]), shows=f"the word {word!r}, the only one in the vocabulary"),
             Case(
                 (with_strange, _shuffled(g, spelled)),
                 shows=f"the word {with_strange!r}, whose {strange!r} is in no piece",
+                demands=(UNKNOWN,),
             ),
         ]
 
@@ -477,4 +484,5 @@ PIECES = Question(
     cases=_pieces_cases,
     reference=word_pieces,
     misconceptions=_MISTAKES,
+    demands=(Demand(LONGEST, 1), Demand(UNKNOWN, 1)),
 )

@@ -5,7 +5,10 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+TOKEN = "a ViT with a class token"
+AVERAGES = "one without it, which averages"
 
 _IMAGES = {"image_size": 224, "patch_size": 16, "n_channels": 3, "n_classes": 1000}
 _BASE = _IMAGES | {"d_model": 768, "n_layers": 12, "n_heads": 12, "d_ff": 3072}
@@ -34,7 +37,11 @@ def _count_cases(g: Generator) -> list[Case]:
 
     def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
         listed = ", ".join(f"{key} = {value}" for key, value in (sizes | more).items())
-        return Case(kwargs=sizes | more, shows=f"{name} ({listed})")
+        return Case(
+            kwargs=sizes | more,
+            shows=f"{name} ({listed})",
+            demands=(AVERAGES if more else TOKEN,),
+        )
 
     return [
         case(_BASE, "ViT-B/16"),
@@ -389,4 +396,5 @@ COUNT = Question(
     # Counting is exact.
     rtol=0.0,
     atol=0.5,
+    demands=(Demand(TOKEN, 1.5), Demand(AVERAGES, 0.5)),
 )

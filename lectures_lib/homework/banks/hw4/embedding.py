@@ -12,7 +12,10 @@ from lectures_lib.homework.banks.hw4.inputs import (
     remembering,
     squeezing,
 )
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+IMAGE = "of one image, the class token and the projected patches, each with its position"
+BATCH = "each image of a batch gets that, in training mode too"
 
 
 def _embedding_cases(g: Generator) -> list[Case]:
@@ -44,6 +47,7 @@ def _embedding_cases(g: Generator) -> list[Case]:
                 shows=f"{batch} image{'s' * (batch > 1)} of "
                 f"{n_patches} patch{'es' * (not single)} of {n_pixels} numbers, {d_model = }"
                 + (TRAINING + TWICE if twice else ""),
+                demands=(BATCH if batch > 1 else IMAGE,),
             )
         )
     return cases
@@ -368,4 +372,5 @@ EMBEDDING = Question(
         always_dropping(PatchEmbedding, 0.1),
         always_dropping(PatchEmbedding, 0.5),
     ),
+    demands=(Demand(IMAGE, 3), Demand(BATCH, 1)),
 )

@@ -9,7 +9,10 @@ from torch import Generator, Tensor
 from lectures_lib.homework.banks.hw1.inputs import sizes
 from lectures_lib.homework.banks.hw3.inputs import pick
 from lectures_lib.homework.banks.hw4.inputs import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+GREY = "a square grey image is cut into patches, row by row"
+COLOUR = "so are images with channels, of any height and width"
 
 
 def _patch_cases(g: Generator) -> list[Case]:
@@ -32,6 +35,7 @@ def _patch_cases(g: Generator) -> list[Case]:
             Case(
                 (images, patch_size),
                 shows=f"images of shape {shape}, counting 0, 1, 2, … ({kind}), {patch_size = }",
+                demands=(COLOUR if "channels" in kind else GREY,),
             )
         )
     return cases
@@ -276,4 +280,5 @@ PATCHES = Question(
             _patches_unfold,
         ),
     ),
+    demands=(Demand(GREY, 1.5), Demand(COLOUR, 1.5)),
 )

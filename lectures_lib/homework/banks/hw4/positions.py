@@ -8,7 +8,11 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+LARGER = "from a square to a larger square, and the class token keeps its position"
+OBLONG = "from a square to a grid that is no square"
+SMALLER = "to a grid with fewer rows or columns"
 
 # As many patches as before, but in another shape: wider, and higher.
 _WIDER, _HIGHER = ((4, 2, 8), (6, 4, 9)), ((4, 8, 2), (6, 9, 4))
@@ -39,6 +43,9 @@ def _position_cases(g: Generator) -> list[Case]:
             shows=(
                 f"positions for {side} × {side} patches, d_model = {d_model}, wanted for {rows} × "
                 f"{columns}"
+            ),
+            demands=(
+                SMALLER if min(rows, columns) < side else LARGER if rows == columns else OBLONG,
             ),
         )
         for (side, rows, columns), d_model in zip(grids, d_models, strict=True)
@@ -409,4 +416,5 @@ POSITIONS = Question(
             "scaled_by_a_factor", _FACTOR, partial(_by_a_factor, recompute_scale_factor=True)
         ),
     ),
+    demands=(Demand(LARGER, 2), Demand(OBLONG, 1), Demand(SMALLER, 1)),
 )

@@ -5,7 +5,10 @@ from functools import partial
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+BODY = "the parameters of its body"
+HEADS = "with the heads of pre-training, theirs as well"
 
 _BASE = {
     "vocab_size": 30_522,
@@ -32,7 +35,9 @@ def _count_cases(g: Generator) -> list[Case]:
     def case(sizes: dict[str, int], name: str, **more: bool) -> Case:
         listed = ", ".join(f"{key} = {value}" for key, value in sizes.items())
         return Case(
-            kwargs=sizes | more, shows=f"{name} ({listed}){', with its heads' if more else ''}"
+            kwargs=sizes | more,
+            shows=f"{name} ({listed}){', with its heads' if more else ''}",
+            demands=(HEADS if more else BODY,),
         )
 
     return [
@@ -365,4 +370,5 @@ COUNT = Question(
     # Counting is exact.
     rtol=0.0,
     atol=0.5,
+    demands=(Demand(BODY, 1), Demand(HEADS, 1)),
 )

@@ -10,7 +10,28 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+CHOSEN = "the mean over the words that were chosen, each scored at its own position"
+EMPTY = "empty places do not count, and what they hold does not matter"
+SURE = "a word that the model rules out costs much, and not infinitely much"
+
+# Numbers added to a probability either show beside this one with every seed, or with none.
+_HARDLY = torch.tensor(1e-5)
+
+
+def _scores(g: Generator, positions: Tensor, words: Tensor, n: int, vocab_size: int) -> Tensor:
+    """(batch, n, vocab_size), in which no chosen word is very improbable."""
+    while True:
+        logits = 2 * normal(g, len(words), n, vocab_size)
+        losses = _losses(_at(logits, positions), words)
+        if losses.max() < 8:
+            return logits
+
+
+def _others(scores: Tensor, word: Tensor) -> Tensor:
+    """The logarithm of what the exponentials of all other words' scores add up to."""
+    return scores[torch.arange(len(scores)) != word].logsumexp(dim=0)
 
 
 def _loss_cases(g: Generator) -> list[Case]:
@@ -37,9 +58,10 @@ def _loss_cases(g: Generator) -> list[Case]:
             f"{batch} rows of {n} tokens, {k} places for chosen ones, {int((weights == 0).sum())} "
             f"of the {batch * k} places empty"
         )
-        logits = 2 * normal(g, batch, n, vocab_size)
+        logits = _scores(g, positions, words, n, vocab_size)
         # a loss far from the mean: left out, it is missed
-        logits[-1, positions[-1, 0], (words[-1, 0] + 1) % vocab_size] += 12
+        far = positions[-1, 0], words[-1, 0]
+        logits[-1, *far] = _HARDLY.log() + _others(logits[-1, far[0]], far[1])
         logits[2:, 0, 0] -= 8  # and so are those of empty places: counted, they show
         # Of the weights' gradients nothing is asked: who turns them into booleans is right.
         cases.append(
@@ -48,6 +70,7 @@ def _loss_cases(g: Generator) -> list[Case]:
                 shows=shows,
                 gradients="values",
                 gradients_of=("argument 1",),
+                demands=(CHOSEN if full else EMPTY,),
             )
         )
     n, vocab_size = whole(g, 3, 9), whole(g, 11, 15)
@@ -68,7 +91,8 @@ def _loss_cases(g: Generator) -> list[Case]:
         f"two rows of {n} tokens, a place in each for a chosen one; one score is 200 above the "
         f"others"
     )
-    return [*cases, Case((sure, places, words, torch.ones(2, 1)), shows=shows)]
+    sure_of = Case((sure, places, words, torch.ones(2, 1)), shows=shows, demands=(SURE,))
+    return [*cases, sure_of]
 
 
 def masked_word_loss(logits: Tensor, positions: Tensor, words: Tensor, weights: Tensor) -> Tensor:
@@ -426,4 +450,5 @@ LOSS = Question(
             partial(_by_a_table, empty=0),
         ),
     ),
+    demands=(Demand(CHOSEN, 1.5), Demand(EMPTY, 1), Demand(SURE, 0.5)),
 )

@@ -6,7 +6,10 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+ONE = "one pair becomes tokens, segments and positions"
+BATCH = "in a batch with pairs of other lengths and single sentences, all rows are of one length"
 
 _WORDS = [
     "the",
@@ -54,6 +57,7 @@ def _pair_cases(g: Generator) -> list[Case]:
                 f"a pair of {short} and {second} tokens, a single sentence of {long}, a pair of "
                 f"{first} and {long}"
             ),
+            demands=(BATCH,),
         ),
         Case(
             (
@@ -70,6 +74,7 @@ def _pair_cases(g: Generator) -> list[Case]:
                 f"pairs of {long} and {short}, {second} and 1 tokens, a single sentence of "
                 f"{short}; the padding is '_'"
             ),
+            demands=(BATCH,),
         ),
         Case(
             (
@@ -82,6 +87,7 @@ def _pair_cases(g: Generator) -> list[Case]:
                 f"a pair of {first} and {second + 3} tokens that has words twice, a single "
                 f"sentence of 14, a pair of single words"
             ),
+            demands=(BATCH,),
         ),
     ]
 
@@ -324,4 +330,5 @@ PAIR = Question(
             _one_longer,
         ),
     ),
+    demands=(Demand(ONE, 1), Demand(BATCH, 1)),
 )

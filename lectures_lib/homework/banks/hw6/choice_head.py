@@ -7,7 +7,10 @@ from torch import Generator, Tensor, nn
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
 from lectures_lib.homework.banks.hw4.inputs import TWICE, remembering, squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+SCORES = "a score for each ending, from its [CLS] through the pooler"
+DROPOUT = "in training mode, dropout at its rate and in its place"
 
 
 def _head_cases(g: Generator) -> list[Case]:
@@ -67,6 +70,7 @@ def _head_cases(g: Generator) -> list[Case]:
                 train=train,
                 draws=draws,
                 again=again,
+                demands=(DROPOUT if train else SCORES,),
             )
         )
     return cases
@@ -465,4 +469,5 @@ CHOICE_HEAD = Question(
             _VectorsDropped,
         ),
     ),
+    demands=(Demand(SCORES, 2), Demand(DROPOUT, 1)),
 )

@@ -6,20 +6,65 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
+NAMES = "in one sentence, precision and recall of whole names, and their F1"
+SEVERAL = "in several, the names of all together, however they stand, and no digit rounded away"
+NOTHING = "0 without a hit, without names, and without predictions"
+
+_WITHIN = {"rtol": 0.0, "atol": 1e-6}  # a share in float32 is that exact, rounded ones are not
 _KINDS = ("person", "place", "firm")
 Labels = list[str]
 
 
-def _draw(g: Generator) -> list[Case]:
+def _cases(g: Generator) -> list[Case]:
+    later = [mistake.answer for mistake in _MISTAKES if mistake.name in _IN_SEVERAL]
+    ordinary = [mistake.answer for mistake in _MISTAKES if mistake.name not in _IN_SEVERAL]
+    one = showing(g, _one_sentence, entity_f1, ordinary, later, **_WITHIN)
+    several = partial(_some, sizes=[(3, 4), (5, 7)])
+    nothing = _without_a_hit(g)
+    answers = [mistake.answer for mistake in _MISTAKES]
+    cases = telling(g, several, entity_f1, answers, always=[*one, *nothing], **_WITHIN)
+    return [*one, *cases[:2], *nothing]
+
+
+def _one_sentence(g: Generator) -> list[Case]:
+    """Each name by itself: one is found, one found too short, one taken for another kind, two are
+    overlooked; and there is an I that goes on nothing.
+    """
+
+    def name(kind: str, length: int) -> Labels:
+        return [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
+
+    kinds, lengths = [_KINDS[whole(g, 0, 2)] for _ in range(6)], [whole(g, 1, 3) for _ in range(5)]
+    # kinds of other first letters
+    kind, taken_for = pick(g, [*pick(g, _KINDS[:2], 1), _KINDS[2]], 2)
+    truths = [*map(name, kinds, [lengths[0], 1 + lengths[1], *lengths[3:]]), name(kind, lengths[2])]
+    parts = [
+        (truths[0], truths[0]),
+        (truths[1], [*truths[1][:-1], "O"]),
+        (truths[2], ["O"] * len(truths[2])),
+        (truths[3], ["O"] * len(truths[3])),
+        (truths[4], name(taken_for, lengths[2])),
+        (["O"], [f"I-{kinds[5]}"]),
+    ]
+    truth, said = [], []
+    for right, predicted in pick(g, parts, len(parts)):
+        behind = ["O"] * whole(g, 1, 2)
+        truth, said = truth + right + behind, said + predicted + behind
+    shows = f"1 sentence, {len(truth)} words, 5 names, 3 predicted"
+    return [Case(([said], [truth]), shows=shows)]
+
+
+def _some(g: Generator, sizes: list[tuple[int, int]]) -> list[Case]:
     cases = []
-    for n_sentences in (1, whole(g, 3, 4), whole(g, 5, 7)):
+    for low, high in sizes:
+        n_sentences = whole(g, low, high)
         right, predicted = [], []
         for _ in range(n_sentences):
             truth, said = [["O"] * whole(g, 0, 1)] * 2
-            for _ in range(whole(g, 1, 4) if n_sentences > 1 else 4):
+            for _ in range(whole(g, 1, 4)):
                 kind, length, behind = (
                     _KINDS[whole(g, 0, 2)],
                     whole(g, 0, 2),
@@ -38,26 +83,33 @@ def _draw(g: Generator) -> list[Case]:
             n_sentences += 2
         words = sum(map(len, right))
         shows = (
-            f"{n_sentences} sentence{'s' * (n_sentences > 1)}, {words} words, {len(_all(right))} "
-            f"names, {len(_all(predicted))} predicted"
+            f"{n_sentences} sentences, {words} words, {len(_all(right))} names, "
+            f"{len(_all(predicted))} predicted"
         )
-        cases.append(Case((predicted, right), shows=shows))
-    kinds, n = pick(g, _KINDS, 2), whole(g, 3, 6)
+        cases.append(Case((predicted, right), shows=shows, demands=(SEVERAL,)))
+    return cases
+
+
+def _without_a_hit(g: Generator) -> list[Case]:
+    # of another first letter, too: a kind told by that one is another as well
+    kinds, n = [*pick(g, _KINDS[:2], 1), _KINDS[2]], whole(g, 3, 6)
     taken_for, nothing = (
         ([f"B-{kind}", "O", f"B-{kind}", *[f"I-{kind}"] * n] for kind in kinds),
         ["O"] * n,
     )
     predicted, right = ([labels, nothing] for labels in taken_for)
-    cases.append(
-        Case((predicted, right), shows="2 sentences, all names taken for another kind: no hit")
-    )
-    cases.append(
+    return [
+        Case(
+            (predicted, right),
+            shows="2 sentences, all names taken for another kind: no hit",
+            demands=(NOTHING,),
+        ),
         Case(
             ([nothing], [nothing]),
             shows=f"a sentence of {n} words without a name, and none predicted",
-        )
-    )
-    return cases
+            demands=(NOTHING,),
+        ),
+    ]
 
 
 def _misread(g: Generator, label: str) -> str:
@@ -73,31 +125,28 @@ def _misread(g: Generator, label: str) -> str:
 
 
 def names(labels: Labels) -> list[tuple[str, int, int]]:
-    """(kind, first word, last word) of each name: it begins at B, or at an I that goes on nothing,
-    and ends before what goes not on.
+    """(kind, first word, last word) of each name: it begins at B, and ends before what goes not
+    on. An I that goes on nothing is in no name.
     """
     return _names(labels)
 
 
-def _begins(before: str, label: str) -> bool:
-    return label[0] == "B" or (label[0] == "I" and before[2:] != label[2:])
-
-
-def _only_b_begins(before, label):
+def _b_begins(before: str, label: str) -> bool:
     return label[0] == "B"
 
 
-def _b_is_like_i(before, label):
+def _a_stray_i_begins(before, label):
+    """As chapter 14b counts, and conlleval, and seqeval unless it is told otherwise."""
+    return label[0] == "B" or (label[0] == "I" and before[2:] != label[2:])
+
+
+def _another_kind_begins(before, label):
     return label != "O" and before[2:] != label[2:]
-
-
-def _kind_is_the_first_s(before, label):
-    return label[0] == "B" or (label[0] == "I" and before == "O")
 
 
 def _names(
     labels,
-    begins: Callable = _begins,
+    begins: Callable = _b_begins,
     same_kind=True,
     of: Callable = lambda kind, i, j: (kind, i, j),
 ):
@@ -113,6 +162,13 @@ def _names(
         else:
             open_name = None
     return [of(*name) for name in found]
+
+
+def _neighbours_merged(labels):
+    """A B goes on with a name of its kind, as an I does."""
+    inside = {i for _, first, last in names(labels) for i in range(first, last + 1)}
+    kept = [label if i in inside else "O" for i, label in enumerate(labels)]
+    return _names(kept, begins=_another_kind_begins)
 
 
 def _all(sentences: list[Labels], decode: Callable = names) -> set:
@@ -223,8 +279,13 @@ _WORDS = (
     "if its kind, its first and its last word are, and otherwise wrong."
 )
 _STRAY = (
-    "You leave out names that begin with an I. A model may well predict I-person behind an O; such "
-    "an I begins a name, as if it were a B. (In the right labels it does not happen.)"
+    "Your names also begin at an I that goes on nothing. Chapter 14b counts so, and its cell gives "
+    "this result. Here only a B begins a name: an I behind an O, behind another kind or at the "
+    "beginning is in none."
+)
+_ROUNDED = (
+    "You round the result. Whoever compares two models wants the number itself; round it where it "
+    "is printed."
 )
 _NOTHING = (
     "Where nothing is found, your answer divides by zero. A bad model has no hit, and a text may "
@@ -247,12 +308,29 @@ def _lost_before_b(predicted, right):
     return _measured(predicted, right, decode)
 
 
+def _rounded(predicted, right, digits):
+    return round(entity_f1(predicted, right), digits)
+
+
 def _first_letters(predicted, right):
     """B-p for B-person and for B-place."""
     cut = ([[label[:3] for label in labels] for labels in each] for each in (predicted, right))
     return entity_f1(*cut)
 
 
+_IN_SEVERAL = (  # what a single sentence with names of its own does not show
+    "kinds_told_by_their_first_letter",
+    "rounded",
+    "neighbours_merged",
+    "kind_of_i_ignored",
+    "sentences_in_one_row",
+    "last_name_lost",
+    "mean_over_sentences",
+    "sentences_thrown_together",
+    "divides_by_zero",
+    "one_where_there_is_nothing",
+    "name_before_another_lost",
+)
 _MISTAKES = (
     Misconception(
         "kinds_told_by_their_first_letter",
@@ -270,21 +348,21 @@ _MISTAKES = (
     Misconception("words_counted", _WORDS, _f1_of_words),
     Misconception("words_counted", _WORDS, partial(_f1_of_words, key=lambda label: label[2:])),
     Misconception(
-        "stray_i_left_out",
+        "as_in_the_chapter",
         _STRAY,
-        partial(_measured, decode=partial(_names, begins=_only_b_begins)),
+        partial(_measured, decode=partial(_names, begins=_a_stray_i_begins)),
     ),
     Misconception(
         "neighbours_merged",
         "Two names of the same kind that stand side by side are one in your count. A B always "
         "begins a new name; that is what it is for.",
-        partial(_measured, decode=partial(_names, begins=_b_is_like_i)),
+        partial(_measured, decode=_neighbours_merged),
     ),
     Misconception(
         "kind_of_i_ignored",
         "Behind B-person an I-place goes on with the person's name in your count. An I belongs to "
-        "the name before it only if the kind is the same; otherwise it begins a name.",
-        partial(_measured, decode=partial(_names, begins=_kind_is_the_first_s, same_kind=False)),
+        "the name before it only if the kind is the same; otherwise the name has ended.",
+        partial(_measured, decode=partial(_names, same_kind=False)),
     ),
     Misconception(
         "sentences_in_one_row",
@@ -408,6 +486,7 @@ _MISTAKES = (
         "A B ends the name before it, and begins a new one: store the old one first.",
         _lost_before_b,
     ),
+    *(Misconception("rounded", _ROUNDED, partial(_rounded, digits=digits)) for digits in (2, 3, 4)),
 )
 
 ENTITY_F1 = Question(
@@ -417,7 +496,9 @@ ENTITY_F1 = Question(
     minutes=25,
     difficulty=2,
     chapter="14b_words_and_spans#tagging-names-in-a-text",
-    cases=lambda g: telling(g, _draw, entity_f1, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=entity_f1,
     misconceptions=_MISTAKES,
+    **_WITHIN,
+    demands=(Demand(NAMES, 1.5), Demand(SEVERAL, 1), Demand(NOTHING, 0.5)),
 )

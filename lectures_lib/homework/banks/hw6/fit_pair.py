@@ -5,7 +5,11 @@ from functools import partial
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+ONE = "of a pair in which one sentence is too long, that one loses its end"
+BOTH = "of two long ones, the longer one loses its last token, again and again"
+SINGLE = "a single sentence that is too long loses its end"
 
 _WORDS = [
     "the",
@@ -37,10 +41,14 @@ def _pair_cases(g: Generator) -> list[Case]:
             sentence[-1] = sentence[0]
         max_len = room + (3 if m else 2)
         lengths = f"{n} and {m} tokens" if m else f"a single sentence of {n} tokens"
-        return Case((first, second, max_len), shows=f"{lengths}, max_len = {max_len}: {what}")
+        return Case(
+            (first, second, max_len),
+            shows=f"{lengths}, max_len = {max_len}: {what}",
+            demands=(SINGLE if not m else ONE if min(n, m) <= short + 1 else BOTH,),
+        )
 
     short, long = whole(g, 3, 5), whole(g, 11, 15)
-    middle = whole(g, 7, 9)
+    middle = whole(g, 7, 8)
     room = 2 * whole(g, 4, 5) + 1
     return [
         case(short, short + 1, 2 * short + 1, "it just fits"),
@@ -409,4 +417,5 @@ FIT_PAIR = Question(
     ),
     reference=fit_pair,
     misconceptions=_MISTAKES,
+    demands=(Demand(ONE, 1), Demand(BOTH, 0.5), Demand(SINGLE, 0.5)),
 )

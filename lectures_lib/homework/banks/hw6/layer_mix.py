@@ -6,7 +6,10 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MIX = "the states of all layers, weighted by a softmax, times γ"
+BEGINS = "a new layer begins as the mean"
 
 
 def _mix_cases(g: Generator) -> list[Case]:
@@ -36,6 +39,7 @@ def _mix_cases(g: Generator) -> list[Case]:
                 shows=shows,
                 train=twice,
                 again=again,
+                demands=(MIX if trained else BEGINS,),
             )
         )
     return cases
@@ -353,4 +357,5 @@ LAYER_MIX = Question(
         Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1Summed),
         Misconception("states_at_another_axis", _AXIS, _StatesLast),
     ),
+    demands=(Demand(MIX, 1.5), Demand(BEGINS, 0.5)),
 )

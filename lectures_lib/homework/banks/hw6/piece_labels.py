@@ -5,7 +5,10 @@ from functools import partial
 from torch import Generator
 
 from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+LABELS = "where all fits, the first piece of each word has its label, and nothing else has"
+CUT = "what does not fit is cut off at the end, its labels too"
 
 _SHORT = [["she"], ["lives"], ["in"], ["the"], ["old"], ["town"], ["with"], ["him"], ["near"]]
 _LONG = [
@@ -51,8 +54,10 @@ def _draw(g: Generator) -> list[Case]:
             max_len = sum(map(len, words[:-2])) + 2
         else:
             max_len = n_pieces + 2 + whole(g, 0, 1) * 3
+        max_len += 3 * (kind == "all fits" and max_len == n_pieces + 2)
         shows = f"{n} words, {sum(map(len, words))} pieces, max_len = {max_len}"
-        cases.append(Case((words, labels, max_len), shows=shows))
+        demand = LABELS if kind == "all fits" else CUT
+        cases.append(Case((words, labels, max_len), shows=shows, demands=(demand,)))
     return cases
 
 
@@ -338,4 +343,5 @@ PIECE_LABELS = Question(
     cases=lambda g: telling(g, _draw, piece_labels, [mistake.answer for mistake in _MISTAKES]),
     reference=piece_labels,
     misconceptions=(*_MISTAKES, _CHANGES),
+    demands=(Demand(LABELS, 1), Demand(CUT, 1)),
 )

@@ -8,7 +8,11 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+STEP = "one step down the slope of the loss, all vectors in one go"
+TWICE = "a word that is drawn twice, or is the neighbour or the word itself, moves for each"
+FAR = "large products are no trouble"
 
 Tables = tuple[Tensor, Tensor]
 KINDS = {
@@ -43,7 +47,9 @@ def _cases(g: Generator) -> list[Case]:
             tables[1, near], tables[1, noise[0]] = 150 / d, -150 / d
         shows = f"{k} random word{'s' * (k > 1)}" + f", {told}" * bool(told)
         shows += f"; {vocab_size} vectors of length {d} in each table, rate {rate:g}"
-        cases.append(Case((*tables, word, near, torch.tensor(noise), rate), shows=shows))
+        demand = {"twice": TWICE, "hits": TWICE, "far": FAR, "sure": FAR}.get(kind, STEP)
+        args = (*tables, word, near, torch.tensor(noise), rate)
+        cases.append(Case(args, shows=shows, demands=(demand,)))
     return cases
 
 
@@ -545,4 +551,5 @@ SKIP_GRAM = Question(
             "exponentials_too_large", _TOO_LARGE, partial(_step, errors=_exponentials_of_minus)
         ),
     ),
+    demands=(Demand(STEP, 1), Demand(TWICE, 0.5), Demand(FAR, 0.5)),
 )

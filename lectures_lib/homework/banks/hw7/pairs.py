@@ -7,7 +7,10 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+EACH = "each first sentence with each second one, three vectors side by side"
+ALONE = "a single sentence on one side keeps its dimension"
 
 
 def _more(g: Generator, n: int, m: int, d_model: int) -> tuple:
@@ -39,6 +42,7 @@ def _pairs_cases(g: Generator) -> list[Case]:
                 shows=shows,
                 train=twice,
                 again=_more(g, n, m, d_model) if twice else (),
+                demands=(ALONE if single else EACH,),
             )
         )
     return cases
@@ -413,4 +417,5 @@ PAIRS = Question(
         Misconception("paired_by_place", _PLACE, _PairedByPlaceOrNot),
         Misconception("paired_by_place", _PLACE, _CatThenDifference),
     ),
+    demands=(Demand(EACH, 1.5), Demand(ALONE, 0.5)),
 )

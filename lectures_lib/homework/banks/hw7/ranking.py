@@ -11,7 +11,11 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import telling, whole
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
+
+OTHERS = "where no text occurs twice, the others of the batch are the wrong answers"
+COPIES = "copies of the right answer are no wrong ones, whatever the scale"
+SHORT = "vectors may be short"
 
 LEFT_TO_LEARN = 0.01  # the least loss of a case
 MARGINS = (0.0, 0.1, 0.2, 0.3)  # taken off the right pair's cosine
@@ -85,7 +89,9 @@ def _drawn(g: Generator) -> list[Case]:
         shows += "with other vectors each time, and two texts have the same, " if twice else ""
         shows += "vectors as short as 0.002, " if short else ""
         shows += f"scale = {scale[0]:g}" if scale else "scale not given"
-        cases.append(Case((u, v, text, *scale), shows=shows, gradients="values"))
+        demand = COPIES if twice else SHORT if short else OTHERS
+        args = (u, v, text, *scale)
+        cases.append(Case(args, shows=shows, gradients="values", demands=(demand,)))
     return cases
 
 
@@ -506,4 +512,5 @@ RANKING = Question(
         wording=_wording,
         told=_told,
     ),
+    demands=(Demand(OTHERS, 1.5), Demand(COPIES, 1), Demand(SHORT, 0.5)),
 )
