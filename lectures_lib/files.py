@@ -12,10 +12,11 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     the file of before is untouched.
 
     The draft is on the disk before the name points to it, else a power cut could leave a name
-    without a file.
+    without a file. Each process has its own, so that of two that write one file the later one's
+    stays, whole.
     """
     path = Path(path)
-    draft = path.with_name(path.name + ".draft")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
         yield draft
         with open(draft, "rb") as file:

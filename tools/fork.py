@@ -39,7 +39,8 @@ def rewrite(root: Path, old: str, new: str) -> list[str]:
     ).stdout.split("\0")
     changed = []
     # In one pass: owner/owner.github.io, the repository, has its site's address in it.
-    addresses = re.compile(rf"(?<![\w.-])(?:{re.escape(old)}|{re.escape(pages(old))})")
+    # A longer name is another's.
+    addresses = re.compile(rf"(?<![\w.-])(?:{re.escape(old)}|{re.escape(pages(old))})(?![\w-])")
     for name in filter(None, tracked):
         path = root / name
         try:

@@ -31,6 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from processors import SETS
 
+from lectures_lib.files import write_whole
+
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "_build" / "margins"
 RUNS = ("here:2:0", "plain:2:0", "avx2:2:0", "avx2:1:1", "plain:1:2", "compatible:4:3")
@@ -177,7 +179,7 @@ def run(twin: Path, name: str, folder: Path = KEPT) -> dict:
         "texts": _other_texts(twin, notebook) if seed == "0" else [],
         "rows": [json.loads(line) for line in rows.read_text().splitlines()],
     }
-    kept.write_text(json.dumps(found))
+    write_whole(kept, json.dumps(found))
     rows.unlink()
     return found
 

@@ -34,9 +34,11 @@ ROOT = Path(__file__).resolve().parent.parent
 GIGABYTES = 2
 SECONDS_PER_CELL = 800  # against a cell that hangs, not one on a busy machine
 SECONDS_FOR_A_MESSAGE = 120
-# "1,234.5", "-3e-4" and "− 0.2" hold one number each; the digits of "conv2d" and of "B16" belong to
-# a word.
-NUMBER = re.compile(r"(?<![\w.])(?:[-−+] ?)?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![A-Za-z_])")
+# "1,234.5", "-3e-4" and "− 0.2" hold one number each; the digits of "conv2d", "B16", "10th" and
+# "1234ms" belong to a word. What was taken is not given back (++): 123 would be left of 1234ms.
+NUMBER = re.compile(
+    r"(?<![\w.])(?:[-−+] ?)?\d++(?:,\d{3}(?!\d))*+(?:\.\d+)?+(?:e[-+]?\d+)?+(?![A-Za-z_]|\.?\d)"
+)
 REPORT = """
 import json, pathlib, resource, lectures_lib
 megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

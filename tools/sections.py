@@ -20,6 +20,8 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from myst_parser.mdit_to_docutils.base import default_slugify
 
+from lectures_lib.files import write_whole
+
 ROOT = Path(__file__).resolve().parent.parent
 FILE = ROOT / "lectures_lib" / "data" / "sections.jsonl"
 # words of a section that are kept: whole sentences until there are so many, and never more than
@@ -165,7 +167,7 @@ def text() -> str:
 def main() -> None:
     """Read the command line."""
     if sys.argv[1:] == ["write"]:
-        FILE.write_text(text(), encoding="utf-8")
+        write_whole(FILE, text())
         print(f"{FILE.relative_to(ROOT)}: {len(text().splitlines())} sections")
     elif sys.argv[1:] == ["check"]:
         if not FILE.exists() or FILE.read_text(encoding="utf-8") != text():

@@ -48,7 +48,7 @@ class Recorded(dict[str, Any]):
 
     def all(self, pattern: str) -> list[Any]:
         """What all parts gave whose names match, such as "encoder.blocks.*.self_attention.weights",
-        in the order of the model.
+        in the order in which they first gave something.
 
         A star stands for one part of the name: "encoder.blocks.*" means the blocks, and not what is
         in them.
@@ -56,11 +56,7 @@ class Recorded(dict[str, Any]):
         Raises:
             KeyError: where none matches.
         """
-        found = [
-            result
-            for name, result in sorted(self.items(), key=_in_order)
-            if _matches(name, pattern)
-        ]
+        found = [result for name, result in self.items() if _matches(name, pattern)]
         return found if found else [self[pattern]]
 
     def __missing__(self, name: str) -> Any:
@@ -124,11 +120,6 @@ def _note_weights(
 ) -> None:
     given = signature(part.forward).bind(*inputs, **named).arguments
     seen.note(name, attention_weights(given["Q"], given["K"], given.get("mask")))
-
-
-def _in_order(item: tuple[str, Any]) -> list[tuple[int, int | str]]:
-    # Block 10 comes after block 9.
-    return [(0, int(part)) if part.isdecimal() else (1, part) for part in item[0].split(".")]
 
 
 def _matches(name: str, pattern: str) -> bool:

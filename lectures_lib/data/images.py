@@ -7,6 +7,7 @@ scikit-learn and need no download: 1,797 images of 8 × 8 grey pixels.
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,7 +97,7 @@ class ImageBatches:
             one.
         seed: decides every order.
         augment: changes a batch's images before they are trained on, with the generator it is
-            given.
+            given: each batch's own.
 
     Raises:
         ValueError: for no examples, images of different sizes, or a batch size below 1.
@@ -120,15 +121,25 @@ class ImageBatches:
         )
 
     def epoch(self, number: int) -> Iterator[ImageBatch]:
-        """The batches of epoch 0, 1, 2, …"""
-        generator = torch.Generator().manual_seed(
-            random.Random(f"seed {self.seed}, epoch {number}").getrandbits(32)
-        )
-        for rows in torch.randperm(len(self.all.labels), generator=generator).split(
-            self.batch_size
-        ):
-            images = self.all.images[rows]
-            yield ImageBatch(
-                images if self.augment is None else self.augment(images, generator),
-                self.all.labels[rows],
-            )
+        """The batches of epoch 0, 1, 2, …; each is made when it is asked for."""
+        for make in self.makers(number):
+            yield make()
+
+    def makers(self, number: int) -> Iterator[Callable[[], ImageBatch]]:
+        """For each batch of an epoch a function that makes it: of several processes, each makes
+        only its own.
+        """
+        chance = f"seed {self.seed}, epoch {number}"
+        order = torch.randperm(len(self.all.labels), generator=_generator(chance))
+        for i, rows in enumerate(order.split(self.batch_size)):
+            yield partial(self._make, rows, f"{chance}, batch {i}")
+
+    def _make(self, rows: Tensor, chance: str) -> ImageBatch:
+        images = self.all.images[rows]
+        if self.augment is not None:
+            images = self.augment(images, _generator(chance))
+        return ImageBatch(images, self.all.labels[rows])
+
+
+def _generator(chance: str) -> torch.Generator:
+    return torch.Generator().manual_seed(random.Random(chance).getrandbits(32))

@@ -43,12 +43,6 @@ class Drawn:
     line: int = 0
     mended: str = ""
 
-    def repaired(self) -> str:
-        """The code with the wrong line mended."""
-        lines = self.code.split("\n")
-        lines[self.line - 1] = self.mended
-        return "\n".join(lines)
-
 
 @dataclass(frozen=True)
 class Question:

@@ -14,7 +14,7 @@ from lectures_lib.homework.compare.words import by_name, keyed_by_name
 from lectures_lib.homework.inside.calls import call, usual_dtype
 from lectures_lib.homework.inside.outcomes import Outcome, Raised
 from lectures_lib.homework.inside.unanswered import Unanswered
-from lectures_lib.homework.questions import Case, Homework, Misconception, Question
+from lectures_lib.homework.questions import Case, Misconception, Question
 from lectures_lib.homework.verdict import LOST, REMARK, Verdict, exception_told, mistake_told
 
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
@@ -293,13 +293,6 @@ class _Outcomes(Sequence[Outcome]):
             if i not in self._known:
                 self._known[i] = run(self._answer, case)
             return self._known[i]
-
-
-def answer_keys(homework: Homework, seed: int) -> dict[str, AnswerKey]:
-    """The key of every question, by its full name. Each question draws its inputs from the seed by
-    itself.
-    """
-    return {question.name: AnswerKey(question, seed) for question in homework.questions}
 
 
 def run(answer: object, case: Case) -> Outcome:

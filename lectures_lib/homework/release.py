@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from lectures_lib.files import write_whole
 from lectures_lib.homework import text_answers, variants
 from lectures_lib.homework.inside.unanswered import TEMPLATE_SAYS
 from lectures_lib.homework.questions import Homework, Question
@@ -57,7 +58,7 @@ def release(homework: Homework, solutions: Path, out: Path, asked: Iterable[Aske
     text = student_version(homework, solution.read_text(encoding="utf-8"), asked)
     out.mkdir(parents=True, exist_ok=True)
     path = out / solution.name
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text)
     return path
 
 

@@ -23,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from lectures_lib.checks.sizes import check_name
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
@@ -39,6 +40,7 @@ from lectures_lib.tokenization import BPE, WordPiece
 FOLDER = Path(__file__).parent
 DIRECTIONS = [("de", "en"), ("en", "de")]
 LANGUAGE_MODELS = ["shakespeare", "wikitext"]
+TASKS = ["sentiment", "entities", "answers"]  # that MiniLM was adapted to
 DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
@@ -292,14 +294,15 @@ def _options(facts: dict[str, Any]) -> dict[str, Any]:
 
 @cache
 def adapted(task: str) -> tuple[Head, WordPiece]:
-    """MiniLM adapted to one of the tasks below, and its word pieces (`experiments/low_rank.py`).
+    """MiniLM adapted to one of the TASKS, and its word pieces (`experiments/low_rank.py`).
 
     Read once, shared by all who ask: copy the model before you train it.
 
     Raises:
         FileNotFoundError: where MiniLM's package is not installed; the message says how to get it.
-        ValueError: for a file that is damaged.
+        ValueError: for another task, or a file that is damaged.
     """
+    check_name("task", task, TASKS)
     model = load_adapted(FOLDER / f"{task}.safetensors")
     return model, WordPiece.load(minilm.checkpoint() / "vocab.txt")
 
@@ -333,6 +336,8 @@ def save_translator(translates: Translator, source: str, target: str) -> None:
 
 __all__ = [
     "FOLDER",
+    "TASKS",
+    "adapted",
     "added",
     "answers",
     "digits",
@@ -344,6 +349,7 @@ __all__ = [
     "load_eight_bits",
     "load_halves",
     "minilm_below_zeros",
+    "named_anew",
     "packed",
     "save_adapted",
     "save_eight_bits",
@@ -351,6 +357,7 @@ __all__ = [
     "save_language_model",
     "save_translator",
     "sentiment",
+    "small_bert",
     "translator",
     "zeros",
 ]

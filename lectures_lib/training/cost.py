@@ -6,8 +6,8 @@ An operation (FLOP) is one multiplication or one addition. Only matrix products 
 Every function takes the sizes from a model's configuration.
 """
 
+from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.models.bert import BertConfig
-from lectures_lib.models.transformer import TransformerConfig
 
 Parts = dict[str, int]
 
@@ -51,7 +51,7 @@ def bert_flops(
     Raises:
         ValueError: for numbers below 1, or more scored positions than there are.
     """
-    _check_positive(n=n, batch=batch)
+    check_numbers(n=n, batch=batch)
     if scored is not None and not 0 <= scored <= batch * n:
         asked = f"{scored} positions to be scored"
         raise ValueError(f"{asked}, but {batch} inputs of {n} tokens have {batch * n}")
@@ -66,29 +66,6 @@ def bert_flops(
         if scored is None
         else parts | {"heads": 2 * scored * d * (d + config.vocab_size) + 4 * batch * d}
     )
-
-
-def transformer_flops(
-    config: TransformerConfig, n_source: int, n_target: int, batch: int = 1
-) -> Parts:
-    """One forward pass of an encoder–decoder, all target positions at once and each with the scores
-    of a whole vocabulary.
-
-    Raises:
-        ValueError: for numbers below 1.
-    """
-    _check_positive(n_source=n_source, n_target=n_target, batch=batch)
-    d = config.d_model
-    attentions = [
-        attention_flops(*lengths, d)
-        for lengths in ((n_source, n_source), (n_target, n_target), (n_target, n_source))
-    ]
-    one = {
-        name: sum(attention[name] for attention in attentions) for name in ("projections", "scores")
-    }
-    one["feed_forward"] = feed_forward_flops(n_source + n_target, d, config.d_ff)
-    parts = {name: batch * config.n_layers * flops for name, flops in one.items()}
-    return parts | {"heads": 2 * batch * n_target * d * config.vocab_size}
 
 
 def training_flops(forward: Parts) -> Parts:
@@ -122,7 +99,7 @@ def generation_flops(config: BertConfig, prompt: int, new: int, cache: bool = Tr
     Raises:
         ValueError: for numbers below 1.
     """
-    _check_positive(prompt=prompt, new=new)
+    check_numbers(prompt=prompt, new=new)
     d, L = config.d_model, config.n_layers
     head = 2 * d * config.vocab_size
 
@@ -188,7 +165,7 @@ def activation_bytes(
     Raises:
         ValueError: for numbers below 1.
     """
-    _check_positive(n=n, batch=batch, width=width)
+    check_numbers(n=n, batch=batch, width=width)
     tokens = config.n_layers * batch * n * width
     return {
         "linear": tokens * (8 * config.d_model + 2 * config.d_ff + 4),
@@ -206,11 +183,3 @@ def training_bytes(config: BertConfig, n: int, batch: int = 1, explicit: bool = 
     weights = 4 * sum(bert_parameters(config).values())
     kept = activation_bytes(config, n, batch, explicit)
     return {"weights": weights, "gradients": weights, "moments": 2 * weights, **kept}
-
-
-def _check_positive(**numbers: int) -> None:
-    if wrong := {name: number for name, number in numbers.items() if number < 1}:
-        raise ValueError(
-            f"must be at least 1: "
-            f"{', '.join(f'{name} = {number}' for name, number in wrong.items())}"
-        )

@@ -146,6 +146,18 @@ def test_a_site_of_ones_own_stands_at_the_top(tmp_path, old, new, becomes):
     assert page.read_text(encoding="utf-8") == becomes
 
 
+def test_a_longer_name_is_anothers(tmp_path):
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "ann/book-data, ann/books, (ann/book), ann/book.git. ann/book", encoding="utf-8"
+    )
+    subprocess.run(["git", "add", "."], cwd=tmp_path, check=True)
+    fork.rewrite(tmp_path, "ann/book", "bob/notes")
+    becomes = "ann/book-data, ann/books, (bob/notes), bob/notes.git. bob/notes"
+    assert page.read_text(encoding="utf-8") == becomes
+
+
 def test_words_are_taken_over_without_running_and_code_is_not(tmp_path, monkeypatch):
     monkeypatch.setattr(notebooks, "ROOT", tmp_path)
     twin = tmp_path / "notebooks" / TWINS[1].name

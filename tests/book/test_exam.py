@@ -17,7 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
 from lectures_lib.exam.bank.subwords import LOWS, TRAINS
 from lectures_lib.exam.pictures import joined
-from lectures_lib.exam.question import KINDS
+from lectures_lib.exam.question import KINDS, Drawn
 from lectures_lib.exam.sheet import page, text
 from lectures_lib.exam.writing import asked, figure, solved
 
@@ -133,13 +133,20 @@ REPAIRED = {
 }
 
 
+def repaired(drawn: Drawn) -> str:
+    """The code with the wrong line mended."""
+    lines = drawn.code.split("\n")
+    lines[drawn.line - 1] = drawn.mended
+    return "\n".join(lines)
+
+
 def test_the_wrong_line_is_wrong_and_the_mended_one_right():
     assert {one.name for one in QUESTIONS if draw(one, 0).code
             } == set(REPAIRED)  # fmt: skip
     for one in (one for one in QUESTIONS if one.name in REPAIRED):
         for each in {each.code: each for each in drawn_with(one) if each.code}.values():
             assert max(map(len, each.code.split("\n"))) <= 80
-            for code, right in ((each.code, False), (each.repaired(), True)):
+            for code, right in ((each.code, False), (repaired(each), True)):
                 exec(compile(code, one.name, "exec"), run := {})
                 got, wanted = REPAIRED[one.name](run)
                 close = got.shape == wanted.shape and torch.allclose(got, wanted, atol=1e-5)

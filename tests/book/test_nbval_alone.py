@@ -36,6 +36,14 @@ ROOT = Path(__file__).resolve().parents[2]
         ("3e-4", "3e-3", False),
         ("ViT-B16 0.9", "ViT-B32 0.9", False),
         ("conv2d 1.0", "conv3d 1.0", False),
+        ("1234ms", "1234ms", True),
+        ("1234ms", "1244ms", False),
+        ("the 10th of 3.5", "the 10th of 3.6", True),
+        ("1,234ms", "1,244ms", False),
+        ("100.5s", "101.5s", False),
+        ("torch 2.10.0", "torch 2.11.0", False),
+        ("It falls to 3.52.", "It falls to 3.55.", True),
+        ("(1,2,3.0)", "(1,2,3.1)", True),
     ],
 )
 def test_words_equal_and_numbers_close(stored, fresh, alike):

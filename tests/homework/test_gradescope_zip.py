@@ -2,6 +2,7 @@
 without the sandbox.
 """
 
+import errno
 import json
 import os
 import re
@@ -99,7 +100,19 @@ def test_the_scripts_are_bash_and_the_zip_is_the_same_every_time(
         load("hw1"), tmp_path / "again.zip", autograder_zip.with_name("rules.yaml")
     )
     assert again.read_bytes() == autograder_zip.read_bytes()
-    assert [path.name for path in tmp_path.glob("*.tmp")] == []
+    assert not [*tmp_path.glob("*.draft")]
+
+
+def test_where_there_is_no_room_the_zip_of_before_stays(tmp_path, monkeypatch):
+    def full(fd):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "hw1.zip").write_text("before")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        gradescope.autograder_zip(load("hw1"), tmp_path / "hw1.zip")
+    assert [path.name for path in tmp_path.iterdir()] == ["hw1.zip"]
+    assert (tmp_path / "hw1.zip").read_text() == "before"
 
 
 def test_without_a_checkout_there_is_no_zip(tmp_path, monkeypatch):

@@ -4,12 +4,14 @@ leaves nothing behind.
 
 import errno
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 
 import pytest
 
-from lectures_lib.files import write_whole
+from lectures_lib.files import write_whole, written_whole
 from lectures_lib.homework.grader.grading.records import Records, Result, file_stem
 from lectures_lib.homework.verdict import Verdict
 
@@ -84,6 +86,17 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"], (
         "no half-written file is left"
     )
+
+
+def test_two_processes_write_one_file(tmp_path):
+    path = tmp_path / "grades.csv"
+    theirs = f"from lectures_lib.files import write_whole; write_whole({str(path)!r}, 'theirs')"
+    with written_whole(path) as draft:
+        draft.write_text("ours")
+        subprocess.run([sys.executable, "-c", theirs], check=True)
+        assert path.read_text() == "theirs"
+    assert path.read_text() == "ours"
+    assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"]
 
 
 def test_names_of_files_are_harmless_and_unique():

@@ -1,5 +1,6 @@
 """Student notebooks: made from the solutions, never stale, with no answer in them."""
 
+import errno
 import re
 from pathlib import Path
 
@@ -54,6 +55,20 @@ def solution(*changes: tuple[str, str]) -> str:
         assert old in text
         text = text.replace(old, replacement)
     return text
+
+
+def test_a_students_notebook_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    def full(fd):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    (tmp_path / "toy_solution.ipynb").write_text(solution(), encoding="utf-8")
+    out = tmp_path / "exercises"
+    made = release(TOY, tmp_path, out).read_text(encoding="utf-8")
+    monkeypatch.setattr("os.fsync", full)
+    (tmp_path / "toy_solution.ipynb").write_text(solution(("Text.", "More.")), encoding="utf-8")
+    with pytest.raises(OSError, match="No space left"):
+        release(TOY, tmp_path, out)
+    assert [path.read_text(encoding="utf-8") for path in out.iterdir()] == [made]
 
 
 def test_answers_and_outputs_go_and_the_rest_stays():

@@ -12,13 +12,9 @@ from lectures_lib.blocks.attention import causal_mask, scaled_dot_product_attent
 from lectures_lib.blocks.layers import Encoder
 from lectures_lib.decoding.cache import KeyValueCache, encoder_block_with_cache
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.training import cost
 
 BERT = BertConfig(70, d_model=24, n_layers=3, n_heads=4, d_ff=40, dropout=0.0, max_len=20)
-TRANSFORMER = TransformerConfig(
-    50, d_model=24, n_heads=3, n_layers=2, d_ff=40, dropout=0.0, max_len=30
-)
 
 
 def counted(function):
@@ -74,12 +70,6 @@ def test_heads_are_counted_only_where_asked_for():
         ValueError, match="11 positions to be scored, but 2 inputs of 5 tokens have 10"
     ):
         cost.bert_flops(BERT, 5, 2, scored=11)
-
-
-def test_an_encoder_decoder():
-    model = Transformer(TRANSFORMER)
-    flops, _ = counted(lambda: model(torch.randint(0, 50, (2, 9)), torch.randint(0, 50, (2, 6))))
-    assert flops == sum(cost.transformer_flops(TRANSFORMER, 9, 6, 2).values())
 
 
 @pytest.mark.parametrize(
@@ -188,7 +178,6 @@ def test_a_training_steps_memory():
     [
         lambda: cost.bert_flops(BERT, 0),
         lambda: cost.bert_flops(BERT, 4, batch=0),
-        lambda: cost.transformer_flops(TRANSFORMER, 4, 0),
         lambda: cost.generation_flops(BERT, 0, 3),
         lambda: cost.activation_bytes(BERT, 4, width=0),
     ],

@@ -58,7 +58,7 @@ def test_every_image_comes_once_an_epoch_and_epochs_can_be_made_again(digits):
         assert not torch.equal(images, torch.cat([batch.images for batch in other]))
 
 
-def test_what_augments_is_drawn_from_the_epochs_generator(digits):
+def test_what_augments_is_drawn_from_the_batchs_own_generator(digits):
     def brighter(images, generator):
         return images + torch.rand(len(images), 1, 1, 1, generator=generator)
 

@@ -45,6 +45,16 @@ def test_a_stack_layer_by_layer():
     assert_close(encoder.norm(blocks[-1]), output)
 
 
+def test_parts_of_a_block_in_the_order_in_which_they_ran():
+    encoder = Encoder(2, 8, 2, 16)
+    with record(encoder) as seen:
+        encoder(torch.randn(1, 3, 8))
+        encoder(torch.randn(1, 3, 8))
+    parts = ["self_attention", "around_self_attention", "feed_forward", "around_feed_forward"]
+    for found, part in zip(seen.all("blocks.0.*"), parts, strict=True):
+        assert found is seen[f"blocks.0.{part}"], part
+
+
 def test_gradients_flow_through_what_is_seen():
     attention, x = MultiHeadAttention(8, 2), torch.randn(1, 3, 8, requires_grad=True)
     with record(attention) as seen:

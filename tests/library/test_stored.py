@@ -40,6 +40,20 @@ def test_a_difference_is_rounded_to_half_a_step_of_its_row(pair, bits):
     assert kept[f"matrix.{bits}bit"].element_size() * kept[f"matrix.{bits}bit"].numel() == 6 * bits
 
 
+def test_a_task_that_nobody_learned():
+    with pytest.raises(ValueError, match="no task named 'digits'; there are: sentiment, entities"):
+        stored.adapted("digits")
+
+
+def test_every_model_that_the_package_has_is_named():
+    written_here = {
+        name
+        for name, thing in vars(stored).items()
+        if callable(thing) and thing.__module__ == stored.__name__ and not name.startswith("_")
+    }
+    assert written_here <= set(stored.__all__)
+
+
 def test_four_bits_are_two_in_a_byte():
     numbers = torch.tensor([[-7, 7, 0, 3], [1, -1, -4, 5]], dtype=torch.int8)
     halves = differences.in_halves(numbers)

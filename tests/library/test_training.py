@@ -18,7 +18,9 @@ from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
-from lectures_lib.data import Batches
+from lectures_lib.data import Batches, ImageBatches
+from lectures_lib.tasks.sentence_bert import SentenceBert, siamese
+from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import (
     Stream,
     bert_schedule,
@@ -26,6 +28,7 @@ from lectures_lib.training import (
     fit,
     label_smoothed_cross_entropy,
     plain_step,
+    pretraining,
     transformer_schedule,
     translation_loss,
 )
@@ -426,6 +429,53 @@ def test_a_process_makes_its_own_batches_only():
     second = Stream(batches, process=1, n_processes=2)
     assert [second.next().batch for _ in range(3)] == everything[1:6:2]
     assert len(made) == 3
+
+
+class Letters(SentenceBert):
+    """Of an encoder only what the batches ask for: the ids of texts."""
+
+    def __init__(self):
+        nn.Module.__init__(self)
+
+    def all_ids(self, texts, *options, **more):
+        return [[ord(letter) for letter in text] for text in texts]
+
+
+def of_images(noted, monkeypatch):
+    images = [{"image": torch.rand(1, 2, 2), "label": i} for i in range(20)]
+    augment = noted(lambda x, chance: x + torch.rand(len(x), 1, 1, 1, generator=chance))
+    return ImageBatches(images, 2, augment=augment)
+
+
+def of_masked_pairs(noted, monkeypatch):
+    monkeypatch.setattr(pretraining.batches, "pad", noted(pretraining.batches.pad))
+    sentences = [f"{a} {b}" for a in "abcdef" for b in "ghijkl"]
+    documents, tokenizer = [sentences, sentences[::-1]], WordPiece.train(sentences, 60)
+    return pretraining.PreTrainingBatches(documents, tokenizer, max_len=12, batch_size=2)
+
+
+def of_siamese_pairs(noted, monkeypatch):
+    monkeypatch.setattr(siamese, "pad", noted(siamese.pad))
+    return siamese.SiameseBatches(Letters(), [(f"{i}", "ab") for i in range(20)], batch_size=2)
+
+
+@pytest.mark.parametrize("data", [of_images, of_masked_pairs, of_siamese_pairs])
+def test_whatever_the_data_a_process_makes_its_own_batches_only(data, monkeypatch):
+    seen = []
+
+    def noted(function):
+        return lambda *given: seen.append(given) or function(*given)
+
+    batches = data(noted, monkeypatch)
+    everything = list(batches.epoch(0))
+    for_one = len(seen) / len(everything)
+    for process in (0, 1):
+        seen.clear()
+        stream = Stream(batches, process, 2)
+        dealt = [stream.next().batch for _ in range(4)]
+        assert len(seen) == 4 * for_one > 0
+        for batch, wanted in zip(dealt, everything[process:8:2], strict=True):
+            assert_equal(batch, wanted)
 
 
 def test_evaluation_leaves_training_as_it_was():

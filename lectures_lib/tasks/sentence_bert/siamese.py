@@ -2,7 +2,7 @@
 `training.fit` (chapter 17).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -32,7 +32,12 @@ class SiameseBatch(NamedTuple):
     label: Float[Tensor, " batch"]
 
 
-class SiameseBatches:
+def _batch(examples: list[tuple[list[int], list[int], int | float]]) -> SiameseBatch:
+    first, second, labels = zip(*examples, strict=True)
+    return SiameseBatch(*pad(first), *pad(second), torch.tensor(labels, dtype=torch.float))
+
+
+class SiameseBatches(Batches):
     """Batches of pairs of similar length, anew for every epoch; data for `training.fit`.
 
     Args:
@@ -63,15 +68,13 @@ class SiameseBatches:
         ids = encoder.all_ids(
             texts, lambda i: f"the {('first', 'second')[i % 2]} text of pair {i // 2}", stacklevel=3
         )
-        self.examples = list(zip(ids[::2], ids[1::2], strict=True))
-        self.labels = torch.tensor(labels, dtype=torch.float)
-        self.batches = Batches(self.examples, list, batch_size=batch_size, seed=seed)
-
-    def epoch(self, number: int) -> Iterator[SiameseBatch]:
-        """The batches of epoch 0, 1, 2, …"""
-        for rows in self.batches.plan(number):
-            first, second = (pad([self.examples[i][side] for i in rows]) for side in (0, 1))
-            yield SiameseBatch(*first, *second, self.labels[rows])
+        super().__init__(
+            list(zip(ids[::2], ids[1::2], labels, strict=True)),
+            _batch,
+            batch_size=batch_size,
+            seed=seed,
+            lengths=[(len(a), len(b)) for a, b in zip(ids[::2], ids[1::2], strict=True)],
+        )
 
 
 class Siamese(nn.Module):

@@ -5,7 +5,8 @@ that is resumed sees the same.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -106,11 +107,19 @@ class PreTrainingBatches:
         return sentence_pairs(self.documents, self.max_len, rng, self.random_share)
 
     def epoch(self, number: int) -> Iterator[PreTrainingBatch]:
-        """The batches of epoch 0, 1, 2, …"""
+        """The batches of epoch 0, 1, 2, …; each is made when it is asked for."""
+        for make in self.makers(number):
+            yield make()
+
+    def makers(self, number: int) -> Iterator[Callable[[], PreTrainingBatch]]:
+        """For each batch of an epoch a function that makes it: of several processes, each makes
+        only its own.
+        """
         pairs = self.pairs(number)
         for i in range(0, len(pairs), self.batch_size):
             few = pairs[i : i + self.batch_size]
-            yield masked_batch(few, self.tokenizer, self.rates, self._generator(number, i))
+            generator = self._generator(number, i)
+            yield partial(masked_batch, few, self.tokenizer, self.rates, generator)
 
     def _generator(self, epoch: int, i: int) -> torch.Generator:
         """What draws the masks of the batch that begins at pair i. It depends on the seed, the

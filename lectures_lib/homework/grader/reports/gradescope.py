@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import lectures_lib
+from lectures_lib.files import written_whole
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import InWords, Score
@@ -170,15 +171,13 @@ def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> 
     files["not_graded.py"] = NOT_GRADED.read_bytes()
     if rules is not None:
         files["rules.yaml"] = rules.read_bytes()
-    temporary = out.with_name(f".{out.name}.tmp")
-    with zipfile.ZipFile(temporary, "w") as archive:
+    with written_whole(out) as draft, zipfile.ZipFile(draft, "w") as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = (
                 0o100755 if name in ("setup.sh", "run_autograder") else 0o100644
             ) << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    temporary.replace(out)
     return out
 
 
