@@ -260,9 +260,9 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word (layers and heads count from 0), on real text, too: 95 %<!-- probing:
-# heads/habits/previous_0_2/mean .0f -->. (It looks back one *piece*, and inside a word that is a piece of the same
-# word.)
+# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) It does the same on real
+# text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->. (It looks back one *piece*, and inside a word that is
+# a piece of the same word.)
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
 # sentences are longer, it is 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
@@ -773,8 +773,8 @@ for task in tasks:
 # say less of *which* word it is.)
 #
 # **An untrained BERT has seven tags in ten right.** That is *below* the baseline without vectors, and its selectivity
-# is zero or less: its vectors tell words apart, and little else. (For relations it is above the baseline, perhaps
-# because its vectors hold the position, too; on UD English it is level with it.)
+# is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline,
+# perhaps because its vectors hold the position, too; on UD English it is level with it.)
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #

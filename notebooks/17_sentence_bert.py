@@ -427,8 +427,8 @@ if STS_B:
 # Counted words (TF-IDF) reach 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->; the mean of MiniLM's
 # static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
 # layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words. Best is the mean
-# after the last layer, the one vector that was trained to be compared. Before it the maxima beat the means in every
-# row. We did not expect this and cannot explain it.
+# after the last layer, the one vector that was trained to be compared. Before that layer the maxima beat the means in
+# every row. We did not expect this and cannot explain it.
 #
 # <details><summary>Is averaging worse than counting, then?</summary>
 #
@@ -780,15 +780,15 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> |
 #
 # All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
-# classification by least, and least reliably (weighted means of the untrained layers have 0.756<!-- sentence_weights:
-# weighted/after_2 .3f -->, too); the in-batch negatives could use only the pairs with a score of 4 or more. None
-# reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six layers and
-# a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles: the mean
-# cosine of sentences from different pairs falls from 0.43<!-- sentence_vectors: before/random_pairs .2f --> to 0.05<!--
-# sentence_vectors: siamese/regression/random_pairs/mean .2f --> with the regression, 0.10<!-- sentence_vectors:
-# siamese/in_batch/random_pairs/mean .2f --> with the in-batch negatives and 0.33<!-- sentence_vectors:
-# siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!-- sentence_vectors:
-# siamese/classification/random_pairs/mean .2f -->.
+# classification by least, and least reliably (before training, weighted means of these layers have 0.756<!--
+# sentence_weights: weighted/after_2 .3f -->, too); the in-batch negatives could use only the pairs with a score of 4 or
+# more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six
+# layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles:
+# the mean cosine of sentences from different pairs falls from 0.43<!-- sentence_vectors: before/random_pairs .2f --> to
+# 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> with the regression, 0.10<!--
+# sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> with the in-batch negatives and 0.33<!--
+# sentence_vectors: siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!--
+# sentence_vectors: siamese/classification/random_pairs/mean .2f -->.
 #
 # <details><summary>Beside what others trained</summary>
 #
@@ -946,7 +946,7 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # %% [markdown]
 # All of MiniLM finds the most right chapters. Is that luck? Where it and the counted words disagree, equally good
 # searches would win about half each, as in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four
-# lines). MiniLM wins more; but coins are as uneven, says the last line but one, too often to call this more than a
+# lines). MiniLM wins more. But coins are as uneven too often, says the last line but one, to call this more than a
 # hint. The other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps
 # (of the first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of
 # MiniLM fails more often where the question names BERT, and at everyday words for what the book calls label smoothing.
@@ -1086,8 +1086,9 @@ for name, a, b in (("[CLS]", one[0], other[0]), dog, same_dog):
 # after layer 2 it is 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f -->, with maxima in place of
 # means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]` 0.99999<!--
 # sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in common: the
-# frequent words, the maxima, the same `[CLS]`. A threshold found with one model means nothing for another. Unless a
-# model was trained to give certain cosines, only their order has a meaning, and that is what Spearman measures.
+# frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with one model
+# means nothing for another. Unless a model was trained to give certain cosines, only their order has a meaning, and
+# that is what Spearman measures.
 #
 # ### The right answer counted as wrong
 #
