@@ -993,8 +993,8 @@ assert expected["tag"] < expected["relation"] < 3
 # a test has thousands of words, the expected layers are 1.5<!-- probing: tag/minilm/expected_layer/mean .1f --> for
 # tags and 1.7<!-- probing: relation/minilm/expected_layer/mean .1f --> for relations, the centres 2.4<!-- probing:
 # tag/minilm/centre_of_gravity/mean .1f --> and 2.4<!-- probing: relation/minilm/centre_of_gravity/mean .1f -->. By
-# expected layers tags come first in each of three draws, by a quarter of a layer at most; by centres relations do, by
-# less still. If this is a pipeline, it is a short one: neither task gains anything to speak of after state 3.
+# expected layers tags come first in each of the three draws, by a quarter of a layer at most; by centres relations do,
+# by less still. If this is a pipeline, it is a short one: neither task gains anything to speak of after state 3.
 #
 # ## What goes wrong
 #

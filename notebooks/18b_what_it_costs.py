@@ -209,7 +209,8 @@ for name, (config, chips) in models.items():
     print(f"{name:5} {exact:.1e} operations; 6 N D {rule:.1e}; used:", *used)
 
 # %% [markdown]
-# So the chips did a tenth of what they could, or less. The rule is a sixth too high for base: a fifth of base's
+# So the chips did a tenth of what they could, or less. (The Transformer's GPUs did a good quarter of what its paper
+# takes them to achieve, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of base's
 # parameters is a table in which each token looks up one row.
 #
 # One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single Cloud TPU". The
