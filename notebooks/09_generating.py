@@ -805,13 +805,13 @@ assert max(every) - min(every) < 0.06, every
 
 
 # %%
-def until_enough_ended(model, text, width=4):
+def until_enough_ended(model, text, width=4, alpha=0.0):
     """Beam search over one source that ends when `width` sentences have ended."""
     steps = TransformerWithCache(model)
     logits, state, _ = steps.step(torch.tensor([BOS]), steps.start(text[None]).state)
     beams, ended = [(0.0, [])], []
-    for _ in range(marks["max_len"]):
-        log_probs = logits.log_softmax(dim=-1)
+    for n in range(1, marks["max_len"] + 1):
+        penalty, log_probs = length_penalty(n, alpha), logits.log_softmax(dim=-1)
         totals = torch.tensor([[score] for score, _ in beams]) + log_probs
         best = totals.flatten().topk(2 * width)
         grown = []
@@ -821,7 +821,7 @@ def until_enough_ended(model, text, width=4):
             if token != EOS:
                 grown.append((score.item(), sentence, parent))
             elif place < width:
-                ended.append((score.item(), sentence))
+                ended.append((score.item() / penalty, sentence))
         if len(ended) >= width:
             break
         beams = [(score, sentence) for score, sentence, _ in grown[:width]]
@@ -874,13 +874,14 @@ assert shorter > 0.9 * many
 
 # %% [markdown]
 # The cure: keep the `width` best finished sentences, and go on **until there are that many and no unfinished sentence
-# scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length penalty
-# may lift it again; with one, this is a rule of thumb.) In `until_enough_ended`, put two lines in the place of one, and run both cells again:
+# scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length
+# penalty, `alpha` above 0, may lift it again; with one, this is a rule of thumb.) In `until_enough_ended`, put two
+# lines in the place of one, and run both cells again:
 #
 # ```diff
 # -         if len(ended) >= width:
 # +         ended = sorted(ended, reverse=True)[:width]
-# +         if len(ended) == width and grown[0][0] <= ended[-1][0]:
+# +         if len(ended) == width and grown[0][0] / penalty <= ended[-1][0]:
 #               break
 # ```
 #

@@ -153,9 +153,9 @@ for ax, rows, title in zip(axes, (cut, viewed), ("patches", "view alone"), stric
 plt.show()
 
 # %% [markdown]
-# On the right, each "patch" is a strip of one row. In a grey photograph with patches of 16 × 16 it would be 256
-# pixels in reading order. In a colour image it is worse still: memory holds the whole red channel first, then
-# the green, then the blue, so hardly any such "patch" sees two colours.
+# In a grey photograph with patches of 16 × 16 such a "patch" would be 256 pixels in reading order. In a colour image it
+# is worse still: memory holds the whole red channel first, then the green, then the blue, so hardly any such "patch"
+# sees two colours.
 #
 # Now as a function, for any number of channels, with its inverse. (`grid`, from the library, counts the rows and
 # columns of patches, and refuses an image whose sides are not a multiple of the patch size.)
@@ -195,9 +195,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# Two of these lines are tests worth keeping. Cutting and then putting together must give back the image; but a wrong
-# cut followed by the matching wrong inverse would pass that test too. So we also check that the first patch *is* the
-# upper left corner.
+# Two of these lines are tests worth keeping. Cutting and putting together must give back the image; but a wrong cut
+# with its wrong inverse would pass that test too. So we also check that the first patch *is* the upper left corner.
 #
 # ## A patch becomes a vector
 #
@@ -242,8 +241,8 @@ assert off < 1e-5
 # (Dosovitskiy et al., 2021) borrows a device from BERT, which you meet in [chapter 12](12_bert.ipynb): put one more
 # vector in front, the **class token**, and read the answer off at its place. It is a row of parameters, the same for
 # every image, so at the start it knows nothing about this one. In each block it attends to the patches; at the end one
-# linear layer turns what it has gathered into scores. (The mean of the patches' outputs works as well. The authors
-# tried it, and found that it only needs another learning rate.)
+# linear layer turns what it has gathered into scores. (The mean of the patches' outputs works as well, the authors
+# found, with another learning rate.)
 #
 # ## Where the words stand
 #
@@ -293,14 +292,13 @@ for i in range(4):
 plt.show()
 
 # %% [markdown]
-# So a vector is added for every place, the class token's included. The paper **learns** these vectors: a table with
-# one row for each of the $n + 1$ places. The table says nothing about space. For our image its rows are numbered from
-# 0 to 16, and nobody tells the model that place 5 lies below place 1. That an image has two dimensions, it has to
-# find out.
+# So a vector is added for every place, the class token's included. The paper **learns** these vectors: a table with one
+# row for each of the $n + 1$ places. The table says nothing about space: its rows are numbered from 0 to 16, and nobody
+# tells the model that place 5 lies below place 1. That an image has two dimensions, it has to find out.
 #
 # A larger image has more patches than the table has rows. Then the paper **interpolates**: it takes off the class
-# token's row, lays the other rows out as a small image with $d_{\text{model}}$ channels, enlarges that image, and
-# puts the class token's row back in front. We need this at the end of the chapter, but it belongs to the model:
+# token's row, lays the other rows out as a small image with $d_{\text{model}}$ channels, enlarges that image, and puts
+# the class token's row back in front:
 
 
 # %%
@@ -406,9 +404,8 @@ class ViT(nn.Module):
 
 
 # %% [markdown]
-# (`names`, the names of the classes, are only there to be saved with a model. The library has the same class; it also
-# checks its inputs, so that a wrong shape gets a clear error.) Does it compute the same as Hugging Face's
-# `ViTForImageClassification`? With the same random weights, on three images:
+# (`names`, the names of the classes, are only there to be saved with a model.) Does it compute the same as Hugging
+# Face's `ViTForImageClassification`? With the same random weights, on three images:
 
 # %% tags=["hide-input", "atol=1e-5"]
 config = ViTConfig(12, 4, 3, 5, d_model=32, n_layers=2, n_heads=4, d_ff=64)
@@ -477,8 +474,8 @@ assert all(exact[name] == count(c) for name, c in configs.items())
 # work on each token by itself, so their cost grows only with the square.
 #
 # In numbers, for one layer and $n$ tokens: each token goes through the $12d^2$ weights of the block, which makes
-# $12nd^2$ multiplications. Each of the $n^2$ scores is a dot product of $d$ numbers, and averaging the values costs
-# the same again: $2n^2d$. (The patch embedding and the head add less than one per cent at 224 pixels.)
+# $12nd^2$ multiplications. Each of the $n^2$ scores is a dot product of $d$ numbers, and averaging the values costs the
+# same again: $2n^2d$. (Patch embedding and head add less than one per cent.)
 
 # %% [markdown]
 # **Predict.** From 224 to 448 pixels a side, all multiplications of B/16's blocks together grow by about what factor:
@@ -503,7 +500,7 @@ for side in (224, 448, 896, 1792):
     print(f"{side:4} {n:7,} {total / 1e9:24,.1f} {attention / total:31.0%}")
 
 # %% [markdown]
-# So attention is cheap at the usual size, and most of the work at the size of a photograph.
+# So attention is cheap at the usual size, and most of the work at a photograph's.
 #
 # ## Reading digits
 #
@@ -605,11 +602,10 @@ plt.show()
 assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
-# How much of this is luck? With 397 test images, another test set of the same size would easily move each share by
-# 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this), so of a single difference
-# of that size we make nothing. Over the five
-# seeds four large words did better than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself.
-# We go on with the 2 × 2 patches, because there is more to look at. Here are ten digits that this model got wrong:
+# How much of this is luck? Another test set of 397 images would easily move each share by 0.01 ([chapter
+# 13b](13b_how_sure.ipynb) computes this), so of a single difference of that size we make nothing. Over the five seeds
+# four large words did better than sixteen small ones, perhaps because a patch of 2 × 2 says so little by itself. We go
+# on with 2 × 2, because there is more to look at. Ten digits that this model got wrong:
 
 # %% mystnb={"image": {"alt": "Ten small pictures of handwritten digits that the model misread, each with its label and the model's answer above. Some are hard to read for people too."}, "figure": {"caption": "Digits that the model misread: the right answer \u2192 its own."}} tags=["hide-input"]
 with torch.no_grad():
@@ -681,13 +677,12 @@ plt.show()
 # | 400 | 0.949<!-- digits: 400/patches_of_4/mean .3f --> ± 0.009<!-- digits: 400/patches_of_4/sd .3f --> | 0.943<!-- digits: 400/logistic_regression/mean .3f --> | 0.975<!-- digits: 400/svm/mean .3f --> |
 # | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
 #
-# With 50 images the ViT is behind both. From 400 on it and logistic regression are within 0.01 of each other. The SVM
-# stays ahead throughout, by six points at first and by one in the end.
+# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM stays ahead of it
+# throughout.
 #
-# The paper tells a similar story on another scale. It compares a base and a large ViT. Pre-trained on ImageNet alone,
-# 1.3 million images, the large one is the worse of the two, and both are worse than good convolutional networks. With
-# 14 million images the two are about equal; only with the 300 million of Google's own collection JFT does the large
-# one win.
+# The paper tells a similar story on another scale. Pre-trained on ImageNet alone, 1.3 million images, a large ViT is
+# worse than a base one, and both are worse than good convolutional networks. With 14 million images the two are about
+# equal; only with the 300 million of Google's own collection JFT does the large one win.
 #
 # What does a convolutional network know beforehand that a ViT must learn? That neighbouring pixels belong together,
 # and that a thing is the same thing wherever it stands.
@@ -716,9 +711,9 @@ plt.show()
 #
 # </details>
 #
-# Two ways to need fewer labelled images came soon. DeiT (Touvron et al., 2021) trains a ViT on ImageNet alone, with
-# distorted images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the
-# patches and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
+# Two ways to need fewer labelled images came soon. DeiT (Touvron et al., 2021) learns from ImageNet alone, with
+# distorted images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the patches
+# and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
 #
 # ## What it found out about places
 #
@@ -751,10 +746,10 @@ plt.show()
 
 # %% [markdown]
 # Faintly, it did: over five seeds the cosine of neighbours is 0.09<!-- digits: likeness/neighbours/mean .2f --> on
-# average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else
-# you see in the picture, train with another seed before you read meaning into it. In the paper's picture (its figure
-# 7) each place clearly resembles its own row and column. That took millions of images. Ours saw 1,200, and after 600
-# steps a position still points, for the most part, where its random start did.
+# average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else you
+# see, train with another seed before you read meaning into it. In the paper's figure 7 each place clearly resembles its
+# own row and column. That took millions of images; ours saw 1,200, and a position still points, for the most part,
+# where its random start did.
 
 # %% tags=["remove-cell"]
 assert 0.55 < kept < 0.95 and before[steps_apart == 1].mean().abs() < 0.05
@@ -766,10 +761,9 @@ assert neighbours > far + 0.03
 # From which patches does the answer come? The class token's attention in the last layer points at places. But what
 # stands there by then has been mixed from other places by the layers below. **Attention rollout** (Abnar and Zuidema,
 # 2020) follows the mixing through all layers. Take one layer. Its weights, averaged over the heads, are a table $W$:
-# row $i$ says how much output $i$ takes from each input. The residual connection adds the input itself, so rollout
-# uses $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. (Equal halves are its
-# assumption; nobody measures how long the two parts are.) The product of these
-# tables, layer by layer, says how much of each patch reaches each output.
+# row $i$ says how much output $i$ takes from each input. The residual connection adds the input itself, so rollout uses
+# $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. (Equal halves are an
+# assumption.) The product of these tables, layer by layer, says how much of each patch reaches each output.
 
 
 # %%
@@ -811,11 +805,11 @@ plt.show()
 # (You can draw a digit and see its rollout in your browser: [Type your
 # own](../book/live.md#a-vit-that-reads-your-digit).)
 #
-# Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what matters, then blanking
-# the patches that it marks should lower the score of the right digit most. We blank each patch in turn and put the
-# patches in order, once by this damage and once by rollout. A rank correlation compares the two orders (1: the same,
-# 0: unrelated). Beside rollout we try a rule that needs no model: the more ink, the more it matters. Only patches
-# with more than a trace of ink count (a mean above 0.1), since blanking an empty patch changes nothing.
+# Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what matters, then blanking the
+# patches that it marks should lower the score of the right digit most. We blank each patch in turn and put the patches
+# in order, once by this damage and once by rollout; a rank correlation compares the two orders (1: the same, 0:
+# unrelated). Beside rollout we try a rule that needs no model: the more ink, the more it matters. (Only patches with a
+# mean above 0.1 count, since blanking an empty patch changes nothing.)
 
 
 # %%
@@ -939,11 +933,10 @@ assert accuracy(model) > one > apart["enlarged", "copied"] > both
 # ## The table of the lecture
 #
 # A lecture shows the table that made the Vision Transformer famous, the paper's table 2. The ViTs were pre-trained on
-# very large collections. Against them stand the two best of their time, BiT-L (a very large ResNet, pre-trained on
-# JFT as well) and Noisy Student (an EfficientNet); both are convolutional networks. Left, accuracy on ImageNet
-# against the price of pre-training (a core-day: one core of a TPU, Google's chip, for a day); right, all seven tasks, as
-# the difference from BiT-L. (ReaL is ImageNet with its labels made anew; VTAB, 19 small tasks; Pets and Flowers, kinds of
-# each.)
+# very large collections. Against them stand the two best convolutional networks of their time, BiT-L (a very large
+# ResNet, pre-trained on JFT as well) and Noisy Student (an EfficientNet). Left, accuracy on ImageNet against the price
+# of pre-training (a core-day: one core of a TPU, Google's chip, for a day); right, all seven tasks, as the difference
+# from BiT-L. (ReaL is ImageNet with its labels made anew; VTAB, 19 small tasks.)
 
 # %% mystnb={"image": {"alt": "Left, ImageNet accuracy over TPU core-days on a logarithmic axis: ViT-H/14 at 88.55 and 2,500 days, ViT-L/16 at 87.76 and 680, the same pre-trained on ImageNet-21k at 85.30 and 230, BiT-L at 87.54 and 9,900, Noisy Student at 88.4 and 12,300. Right, differences from BiT-L with error bars for seven tasks: H/14 is above zero in all, L/16 on JFT above zero or, for ReaL and VTAB, on it, L/16 on ImageNet-21k below zero in all."}, "figure": {"caption": "The paper's table 2. Bars: standard deviation over three fine-tuning runs; grey around zero: BiT-L's own. Data: Dosovitskiy et al. (2021)."}} tags=["hide-input"]
 TASKS = ("ImageNet", "ReaL", "CIFAR-10", "CIFAR-100", "Pets", "Flowers", "VTAB")
@@ -1001,35 +994,19 @@ axes[1].set(xlabel="difference from BiT-L, points")
 plt.show()
 
 # %% [markdown]
-# "Vision Transformer models pre-trained on the JFT-300M dataset outperform ResNet-based baselines on all datasets",
-# says the table's caption. Two of the ViTs are meant, H/14 and L/16. These are the entries in which one of them is
-# *not* ahead:
-
-# %% tags=["hide-input"]
-for name in ("ViT-H/14", "ViT-L/16"):
-    for rival in ("BiT-L", "Noisy Student"):
-        rows = zip(TASKS, TABLE_2[name], TABLE_2[rival], strict=False)
-        for task, ours, theirs in rows:
-            if ours <= theirs:
-                print(f"{task}: {name} {ours}, {rival} {theirs}")
-print(
-    f"BiT-L cost {CORE_DAYS['BiT-L'] / CORE_DAYS['ViT-L/16']:.0f} times as much as L/16"
-)
-
-# %% [markdown]
-# Only BiT-L is a ResNet, so the caption is about the first two lines. Against BiT-L, H/14 is ahead everywhere, and
-# L/16 in five of seven. The exceptions are a tie (ReaL) and a difference of 0.01, small beside the standard
-# deviations of 0.46 and 1.70 (VTAB); still, "all" is too strong. Pre-trained on ImageNet-21k, 14 million images
-# instead of JFT's 300 million, L/16 is below BiT-L on every task (on Flowers by 0.02 only). What the table does show
-# is the price: about the same accuracy for a fifteenth of the computing.
+# By its caption, the ViTs pre-trained on JFT "outperform ResNet-based baselines on all datasets". H/14 is ahead of
+# BiT-L, the ResNet, everywhere; L/16 in five of seven, with a tie (ReaL) and a difference of 0.01, small beside the
+# standard deviations (VTAB). Pre-trained on ImageNet-21k, 14 million images, L/16 is below BiT-L on every task (on
+# Flowers by 0.02 only). What the table does show is the price: about the same accuracy for a fifteenth of the
+# computing.
 #
 # ## Clothes
 #
 # Our digits are very small. Fashion-MNIST has 70,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao,
 # Rasul and Vollgraf, 2017); 10,000 are for the test, and we keep 6,000 for validation. `experiments/images.py` trains
-# two models on the others from scratch: a ViT with 307,000
-# parameters (patches of 4 × 4, four blocks of width 96) and a small network of convolutions with 66,000. Both see
-# 18,000 batches of 128 pictures, shifted by up to three pixels and half of them mirrored.
+# two models on the others: a ViT with 307,000 parameters (patches of 4 × 4, four blocks of width 96) and a small
+# network of convolutions with 66,000. Both see 18,000 batches of 128 pictures, shifted by up to three pixels, half of
+# them mirrored.
 
 # %% [markdown]
 # **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation, the convolutions
@@ -1124,10 +1101,10 @@ print("scores of the classes", tuple(hybrid(shirt).shape))
 
 # %% [markdown]
 # **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, shifted and mirrored as before, three
-# seeds each, about a quarter of an hour beside other runs: the ViT (with $d_{ff} = 2d$, as all of ours), the four
-# convolutions with a mean over the places instead of a Transformer, and the hybrid. Once on Fashion-MNIST, once on
-# CIFAR-10 (60,000 photographs of 32 × 32 pixels in ten classes, animals and vehicles, 10,000 for the test; Krizhevsky
-# 2009). On which of the two does the hybrid lead the ViT by more, and why? By about one, four or ten points?
+# seeds each: the ViT (with $d_{ff} = 2d$, as all of ours), the four convolutions with a mean over the places instead of
+# a Transformer, and the hybrid. Once on Fashion-MNIST, once on CIFAR-10 (photographs of 32 × 32 pixels in ten classes,
+# animals and vehicles, 10,000 for the test; Krizhevsky 2009). On which of the two does the hybrid lead the ViT by more,
+# and why? By about one, four or ten points?
 #
 # <details><summary>Answer</summary>
 #
@@ -1205,6 +1182,8 @@ ax.set(ylim=(0.3, 0.9))
 plt.show()
 
 # %% [markdown]
+# <details><summary>The trainings beside each other, and the paper's</summary>
+#
 # | | what this page trains | one core, 150 minutes | a GPU, about a quarter of an hour | the paper's ViT-B/16 |
 # |---|---|---|---|---|
 # | model | 3 blocks of width 64 | 4 of width 96 | 6 of width 256 | 12 of width 768 |
@@ -1215,8 +1194,10 @@ plt.show()
 #
 # (The last line compares different pictures, and digits are the easiest.)
 #
-# To train a larger ViT in the notebook, set the switch to `True`, or to the name of CIFAR-10. It needs a GPU, and a network or a local copy of the data ([Running the
-# course](../book/running.md)).
+# </details>
+#
+# To train a larger ViT yourself, set the switch; it needs a GPU, and a network or a local copy of the data ([Running
+# the course](../book/running.md)).
 
 # %%
 REAL_DATA = False  # True: train on Fashion-MNIST; "uoft-cs/cifar10": on CIFAR-10
@@ -1248,9 +1229,9 @@ if REAL_DATA:
 #
 # ### `view` where `permute` is needed
 #
-# Training does not find the mistake of the first section. In our five runs with `view` alone the ViT reached
-# 0.963<!-- digits: all_images/viewed/mean .3f -->, against 0.956<!-- digits: all_images/patches_of_2/mean .3f -->
-# with real patches: on images this small a strip of four pixels is as good a word as a square, or a little better.
+# Training does not find the mistake of the first section. In five runs with `view` alone the ViT reached 0.963<!--
+# digits: all_images/viewed/mean .3f -->, against 0.956<!-- digits: all_images/patches_of_2/mean .3f --> with real
+# patches: on images this small a strip of four pixels is as good a word as a square, or a little better.
 #
 # Only the comparison with the upper left corner finds it. How many of the first patch's 96 numbers are right?
 
@@ -1263,8 +1244,8 @@ for name, cut in {"patches": patches(photos, 4), "view alone": viewed}.items():
 # ### Positions interpolated as one list
 #
 # Suppose you interpolate all 17 rows as one list, because "positions are a sequence". The class token's row is then
-# mixed with the first patch's, and along the list the end of one row of patches is mixed with the beginning of the
-# next, which lies at the other edge of the image. The shape is right, (37, 64), and no error is raised.
+# mixed with the first patch's, and the end of one row of patches with the beginning of the next, at the other edge of
+# the image. The shape is right, (37, 64), and no error is raised.
 
 
 # %% tags=["atol=0.15"]

@@ -168,9 +168,6 @@ for token, c, f in zip(tokens, chance, fate, strict=True):
 assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [SEP]"
 
 # %% [markdown]
-# Three tokens are to be predicted: "cat", of which nothing is left; "the", in whose place there is a wrong word; and
-# "was", which is still there.
-#
 # The same for whole tensors. Both numbers are drawn for every token, although most need only the first: so the function
 # needs no loop. The three shares come as `rates` (`MaskingRates()` holds 0.15, 0.8 and 0.1). Ids 0 to 4 are special
 # here, `[MASK]` is 4.
@@ -333,9 +330,9 @@ print(f"{100 * share:.0f} % of {len(pairs):,} pairs are from two documents")
 # ### From pairs to a batch
 #
 # What does the model get of all this? The pieces, with holes in them; the **segments**, 0 for `[CLS]` A `[SEP]` and 1
-# for B `[SEP]` ([chapter 12](12_bert.ipynb)); and how long each pair is, since shorter ones are filled up with
-# padding. To train it, we keep what stood in the holes, which tokens were chosen, and whether B is from elsewhere. A
-# `PreTrainingBatch` holds these six tensors under their names. Making one takes all that came so far:
+# for B `[SEP]` ([chapter 12](12_bert.ipynb)); and how long each pair is, since shorter ones are filled up with padding.
+# To train it, we keep what stood in the holes, which tokens were chosen, and whether B is from elsewhere. These six
+# tensors are a `PreTrainingBatch`:
 
 
 # %%
@@ -396,8 +393,8 @@ assert paper.lengths.tolist() == [15, 14] and paper.segments[1, -1] == 0
 #
 # The authors' code wrote the masked texts to disk, each in ten versions. RoBERTa (Liu et al. 2019) draws new holes
 # whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual. `PreTrainingBatches`
-# cuts documents into new pairs for every epoch and makes `masked_batch`es of them. Each generator's seed is computed
-# from the run's seed, the epoch and the batch's number: a run that was interrupted goes on with the same holes.
+# makes new pairs and new `masked_batch`es for every epoch, from seeds that depend on the run's, the epoch and the
+# batch's number: a run that was interrupted goes on with the same holes.
 
 # %%
 SOURCE = "offline"  # "real": WikiText-2
@@ -462,9 +459,9 @@ librarys = model(batch.tokens, batch.segments, batch.lengths)
 assert_close(librarys.words, scores)
 
 # %% [markdown]
-# The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the other
-# words can simply be read off the input. There are two ways to write it. To prove that nothing else enters it, we change
-# the scores everywhere else to nonsense: the loss must not move.
+# The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the
+# other words can simply be read off the input. There are two ways to write it. To prove that nothing else enters, we
+# change the scores everywhere else to nonsense: the loss must not move.
 
 
 # %%
@@ -550,8 +547,8 @@ assert_close(both(model, batch), pretraining.pretraining_loss(model, batch))
 assert untrained - 0.3 < both(model, batch) < untrained + 1
 
 # %% [markdown]
-# Before training ours does a little worse than that: its scores are random, but not all equal. Hugging Face's
-# `BertForPreTraining`, with the same weights on the same batch, gives the same loss and the same gradient.
+# Before training ours does a little worse: its scores are random, but not all equal. Hugging Face's
+# `BertForPreTraining`, with the same weights on the same batch, gives the same loss and gradient.
 
 # %% tags=["hide-input", "atol=2e-5"]
 with tempfile.TemporaryDirectory() as folder:
@@ -629,9 +626,9 @@ print(
 #
 # ## Live
 #
-# Now ours: two layers of width 64, on Python's manual. Of its 1,600 steps we have taken the first 1,000 beforehand, with
+# Now ours: two layers of width 64, on Python's manual. Of its 1,600 steps the first 1,000 were taken beforehand, with
 # the cells below; the last 600 are taken here, in about half a minute. (`BEGUN = 0` takes all.) A model this small,
-# trained this briefly, needs some concessions. You may undo each of them:
+# trained this briefly, needs some concessions:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
@@ -640,8 +637,8 @@ print(
 #
 # How will we know whether it is any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity
 # ([chapter 10](10_language_model.ipynb)), and at which share of the holes the right token has the highest score. (A
-# tenth of the chosen tokens is unchanged, and there one only has to repeat the input. We come back to this.) Beside
-# them, the share of pairs judged rightly:
+# tenth of the chosen tokens is unchanged, and there one only has to repeat the input.) Beside them, the share of pairs
+# judged rightly:
 
 # %%
 Scores = namedtuple("Scores", "perplexity accuracy next_sentence")
@@ -892,13 +889,13 @@ if SOURCE == "offline" and not LARGE:
 # .1f -->), with 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining: chapter/accuracy/max
 # .1f --> of the hidden tokens right.
 #
-# For several hundred steps the model is not much better than the unigram. Then, within two hundred steps, the perplexity
-# nearly halves. Our guess: the layers have to learn two things *together*, to look at the neighbours of a hole, and what
-# to conclude from them. Each is of little use without the other, so at first the gradient for either is small.
+# Why the plateau before the fall? Our guess: the layers have to learn two things *together*, to look at the neighbours
+# of a hole, and what to conclude from them. Each is of little use without the other, so at first the gradient for
+# either is small.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the left and the right neighbour
 # of a hole change places, and ask again (one hole in each text, between two words). Beside it stands a table that adds
-# up what it has counted on the left and on the right. For this table, nothing changes.
+# up what it has counted on the left and on the right.
 
 
 # %%
@@ -974,9 +971,9 @@ def fill_mask(model, tokenizer, text, k=5):
 
 
 # %% [markdown]
-# (A `Guess` is a token and its probability.) Step through the sentences that we wrote. The bars are the model's answers;
-# the line below them says how often the same tokens occur among 1,000 of the manual, which is all that a model that does
-# not read the sentence could go by.
+# (A `Guess` is a token and its probability.) Step through the sentences that we wrote. The bars are the model's
+# answers; the line below them says how often the same tokens occur among 1,000 of the manual, all that a model which
+# does not read the sentence could go by.
 
 # %% tags=["nbval-ignore-output"]
 prepared = [
@@ -1018,8 +1015,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
 # 479 of which are random; a coin has 50, give or take 3.2 (two standard deviations), so the best seed has learned a
-# little. To do better one must, we believe, know what a text is about, and ours has learned little more than which
-# tokens stand beside a hole.
+# little. To do better one must, we believe, know what a text is about.
 #
 # ### Is the second exercise worth it?
 #
@@ -1048,11 +1044,11 @@ ax.legend(loc="lower left")
 plt.show()
 
 # %% [markdown]
-# Compare "no NSP" with "left to right", which had no NSP either: the difference is what looking to both sides brings.
-# It is ten points on SQuAD (where in the text is the answer?), nine on MRPC (do two sentences say the same?), two on
-# MNLI, and hardly anything on QNLI and SST-2. NSP itself matters for QNLI, where a question has to be matched with a
-# sentence, and by these numbers hardly elsewhere (the authors call the losses on MNLI and SQuAD significant, too). In
-# RoBERTa's comparison the results without NSP were as good or slightly better, and most later models have left it out.
+# Compare "no NSP" with "left to right", which had no NSP either: looking to both sides brings ten points on SQuAD
+# (where in the text is the answer?), nine on MRPC (do two sentences say the same?), two on MNLI, and hardly anything on
+# QNLI and SST-2. NSP itself matters for QNLI, where a question has to be matched with a sentence, and hardly elsewhere
+# (the authors call the losses on MNLI and SQuAD significant, too). In RoBERTa's comparison the results without NSP were
+# as good or slightly better, and most later models have left it out.
 #
 # <details><summary>Why would it teach so little?</summary>
 #
@@ -1068,8 +1064,8 @@ plt.show()
 #
 # A left-to-right model answers for every token of a text, BERT for 15 % of them, and converges marginally more slowly,
 # the paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
-# plateau sooner, which does not say what is better after a million steps, or for a task. Wettig et al. (2023) found 40 %
-# better than 15 % for models of BERT large's size, and that smaller ones want less.
+# plateau sooner, which does not say what is better in the end. Wettig et al. (2023) found 40 % better than 15 % for
+# models of BERT large's size, and that smaller ones want less.
 #
 # <details><summary>All runs of this page's model</summary>
 #
@@ -1089,7 +1085,7 @@ plt.show()
 #
 # A larger model, trained for longer: six layers of width 256, 6,000 steps of 64 pairs from WikiText-2, on a GPU. Three
 # recipes change one thing in the paper's; the last looks to the left only, answers for every token, and has no NSP. All
-# are asked the same: holes in pairs of which half do not belong together.
+# are asked the same holes, half of them in pairs that do not belong together.
 
 # %% [markdown]
 # **Predict.** One recipe leaves NSP out, so that in training every B continues its A. Will its three seeds be right at
@@ -1120,8 +1116,8 @@ plt.show()
 
 # %% [markdown]
 # Looking to both sides gains five to six points where NSP is left out on both; with NSP, hardly one. With 40 %, or with
-# `[MASK]` in all of the chosen places, the ranges overlap the paper's recipe's. What a choice is worth for a task is
-# another question; [the next chapter](13b_how_sure.ipynb) asks how many seeds an answer takes.
+# `[MASK]` in all of the chosen places, the ranges overlap the paper's recipe's. How many seeds an answer takes, [the
+# next chapter](13b_how_sure.ipynb) asks.
 #
 # <details><summary>All numbers, and a smaller model</summary>
 #
@@ -1155,10 +1151,10 @@ plt.show()
 #
 # ## Longer than a minute
 #
-# What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384,
-# which had been trained on far more text already, and put this chapter's head on it. It did the first exercise on
-# WikiText-2, SQuAD's paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen
-# minutes on a GPU, thirty times as many tokens. The model from the GPU comes with the library.
+# What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384, which
+# had been trained on far more text already, and put this chapter's head on it. It did the first exercise on WikiText-2,
+# SQuAD's paragraphs and the English Web Treebank, for an hour on one core, and for thirteen minutes on a GPU, which
+# read thirty times as many tokens. The latter comes with the library.
 
 
 # %%
@@ -1223,10 +1219,9 @@ assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 #
 # </details>
 #
-# What did it cost? MiniLM had been trained to give a sentence a vector ([chapter 17](17_sentence_bert.ipynb)). On STS-B,
-# 1,500 pairs of sentences, its cosines agreed with people's judgements with a correlation of
-# 0.87<!-- fill_mask: pairs/before .2f --> before it learned to fill holes, and of
-# 0.65<!-- fill_mask: pairs/after .2f --> after.
+# What did it cost? MiniLM had been trained to give a sentence a vector ([chapter 17](17_sentence_bert.ipynb)). On
+# STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's judgements fell from 0.87<!-- fill_mask:
+# pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
 #
 # ## What goes wrong
 #
@@ -1314,9 +1309,8 @@ assert parrot.accuracy == baselines["unigram"].accuracy
 
 # %% [markdown]
 # At the holes the parrot says what the unigram says, and is as good. Asked about all chosen tokens, it is right about
-# two and a half times as often, and has learned nothing. We noticed when we read our model's answers, which were the
-# same for every sentence. Look at answers, not only scores; and compare a score with the most stupid model that
-# can get it.
+# two and a half times as often, and has learned nothing. We noticed when we read our model's answers: the same for
+# every sentence. Look at answers, not only scores; and compare a score with the most stupid model that can get it.
 #
 # <details><summary>And weights that do nothing</summary>
 #

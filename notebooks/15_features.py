@@ -202,7 +202,7 @@ assert_close(keep, torch.tensor([(0.01 / f) ** 0.5 for f in (0.9, 0.09, 0.01)]))
 class SkipGram(nn.Module):
     """Two vectors for each word: `vectors` for itself, `near` for being a neighbour."""
 
-    def __init__(self, vocab_size, d):
+    def __init__(self, vocab_size, d=100):
         super().__init__()
         self.vectors = nn.Parameter((torch.rand(vocab_size, d) - 0.5) / d)
         self.near = nn.Parameter(torch.zeros(vocab_size, d))

@@ -245,8 +245,9 @@ print("mean with the padding in it", hidden.mean(dim=1)[0].tolist())
 def real_tokens(hidden, lengths):
     """True where there is a token, False where there is padding, (batch, n, 1)."""
     batch, n, _ = hidden.shape
-    lengths = torch.full((batch,), n) if lengths is None else lengths  # no padding
-    return (torch.arange(n) < lengths[:, None])[..., None]
+    places = torch.arange(n, device=hidden.device).expand(batch, n)
+    lengths = torch.full_like(places[:, 0], n) if lengths is None else lengths
+    return (places < lengths[:, None])[..., None]
 
 
 def mean_pooling(hidden, lengths=None):
@@ -425,22 +426,25 @@ if STS_B:
 #
 # Counted words (TF-IDF) reach 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->; the mean of MiniLM's
 # static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
-# layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words, and `[CLS]` does
-# worse still. Best is the mean after the last layer, the one vector that was trained to be compared. Before that layer the
-# maxima beat the means in every row. We did not expect this and cannot explain it.
+# layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words. Best is the mean
+# after the last layer, the one vector that was trained to be compared. Before that layer the maxima beat the means in
+# every row. We did not expect this and cannot explain it.
 #
-# Is averaging worse than counting, then? That comparison is not fair: TF-IDF lets rare words weigh more, the means take
-# all alike. Counts without these weights reach 0.566<!-- sentence_weights: plain/counted .3f -->. And with such
-# weights, for word pieces, the means reach 0.776<!-- sentence_weights: weighted/after_0 .3f --> and
-# 0.756<!-- sentence_weights: weighted/after_2 .3f --> after layers 0 and 2
-# ([measured](../book/results/features.md#sentence-weights)). So much does one baseline's setting matter. But the means of
-# the static vectors reach about as much with them, 0.768<!-- sentence_weights: weighted/static .3f -->: what these layers add to
-# the words, the mean does not show. After the last layer the weights no longer help
+# <details><summary>Is averaging worse than counting, then?</summary>
+#
+# The comparison is not fair: TF-IDF lets rare words weigh more, the means take all alike. Counts without these weights
+# reach 0.566<!-- sentence_weights: plain/counted .3f -->. And with such weights, for word pieces, the means reach
+# 0.776<!-- sentence_weights: weighted/after_0 .3f --> and 0.756<!-- sentence_weights: weighted/after_2 .3f --> after
+# layers 0 and 2 ([measured](../book/results/features.md#sentence-weights)). So much does one baseline's setting matter.
+# But the means of the static vectors reach about as much with them, 0.768<!-- sentence_weights: weighted/static .3f
+# -->: what these layers add to the words, the mean does not show. After the last layer the weights no longer help
 # (0.863<!-- sentence_weights: weighted/after_5 .3f -->).
 #
-# One reservation: these lower layers are not those of a BERT fresh from pre-training, since the training of the last
-# layer went through them. For BERT base as it came from pre-training the paper reports (test split, times 100) 46.35
-# with the mean, 16.50 with `[CLS]`, and 58.02 for averaged GloVe vectors, which are static; after siamese training on other data, 77.03.
+# </details>
+#
+# These lower layers are not those of a BERT fresh from pre-training: the training of the last layer went through them.
+# For BERT base as it came from pre-training the paper reports (test split, times 100) 46.35 with the mean, 16.50 with
+# `[CLS]`, and 58.02 for averaged GloVe vectors, which are static; after siamese training on other data, 77.03.
 # Pre-training asks each vector for a *word*. Nothing in it makes the mean of such vectors stand for a sentence, or the
 # angle between two means for a difference in meaning. That has to be trained.
 #
@@ -479,10 +483,10 @@ print(f"loss {loss:.3f} = ln 3")
 # After training, $W_t$ is thrown away, and the vectors are compared by cosine, which this loss never mentions. Why
 # should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. But it needs u and v, too: in
 # the paper's table 6 (Spearman on STS-B's development split, times 100) u and v reach 66.04, |u − v| by itself 69.78,
-# the three together 80.78, and u, v and their product 77.44. The paper calls |u − v| the most important part.
+# the three together 80.78, and u, v and their product 77.44.
 #
-# Here u and v are taken as pooled, not divided by their lengths. In a vector of length 1 with 384 components, each is
-# about 0.05: $W_t$ would need large weights, which take many steps.
+# (Here u and v are as pooled, not of length 1. There each of 384 components is about 0.05, and $W_t$ would need large
+# weights.)
 #
 # ### A score: the cosine itself
 #
@@ -549,7 +553,7 @@ for scale in (1, 20):
     print(f"scale {scale:2}: probability of the right one", [f"{p:.3f}" for p in right])
 
 # %% [markdown]
-# A cosine is at most 1. Without a factor, a thousand candidates would leave even the best of them next to nothing, and
+# Without a factor, a thousand candidates would leave even the best next to nothing, since a cosine is at most 1, and
 # the loss could never become small. 20 is one over a **temperature** of 0.05.
 #
 # What one step does to four pairs on a circle: [Mechanisms in motion](../book/motion.md#together-and-apart).
@@ -559,10 +563,10 @@ for scale in (1, 20):
 # wrong partner to each pair). STS-B's training pairs are not among them, though captions from Flickr 30k are, a source
 # of some of its sentences. (A slide of the lectures has people mark such pairs; most of MiniLM's were found, not marked.)
 #
-# There are two older losses. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart
-# until their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective,
-# compares one sentence with a right and a wrong partner: the triplet loss, which is exercise 3 below. Losses that push
-# strangers apart, these two and the in-batch negatives, are called **contrastive**.
+# Two losses are older. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart until
+# their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective, compares
+# one sentence with a right and a wrong partner: the triplet loss of exercise 3. These two and the in-batch negatives,
+# which push strangers apart, are called **contrastive**.
 #
 # ## Live
 #
@@ -589,11 +593,11 @@ class Siamese(nn.Module):
 # %% [markdown]
 # As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
 # blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
-# trained, so that nine trainings fit into half a minute. Each objective gets 15 steps of 16 pairs; `SiameseBatches`
-# makes both sides ids and pads each by itself. The regression sees our 96 scored pairs; the classification the same
-# pairs with their scores in three classes (apart, related, the same). The in-batch negatives see no score, only pairs
-# that belong together: those with a score of 4 or more, and from the entailment set each sentence with another that
-# follows from it.
+# trained, so that ten trainings fit into this page: three objectives, each with three seeds, and a control. Each gets
+# 15 steps of 16 pairs; `SiameseBatches` makes both sides ids and pads each by itself. The regression sees our 96 scored
+# pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
+# negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
+# each sentence with another that follows from it.
 
 
 # %%
@@ -776,17 +780,19 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> |
 #
 # All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
-# classification by least, and least reliably (before all training, weighted means of these layers have
-# 0.756<!-- sentence_weights: weighted/after_2 .3f -->, too); the in-batch negatives could use only the pairs with a score of 4 or
+# classification by least, and least reliably (before training, weighted means of these layers have 0.756<!--
+# sentence_weights: weighted/after_2 .3f -->, too); the in-batch negatives could use only the pairs with a score of 4 or
 # more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six
 # layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles:
-# the mean cosine of sentences from different pairs was 0.43<!-- sentence_vectors: before/random_pairs .2f --> and is
-# 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> after the regression, 0.10<!--
-# sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> after the in-batch negatives and 0.33<!--
+# the mean cosine of sentences from different pairs falls from 0.43<!-- sentence_vectors: before/random_pairs .2f --> to
+# 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> with the regression, 0.10<!--
+# sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> with the in-batch negatives and 0.33<!--
 # sentence_vectors: siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!--
 # sentence_vectors: siamese/classification/random_pairs/mean .2f -->.
 #
-# And beside what others trained (MiniLM by its README, the paper's by its sections 3 and 3.1 and table 1):
+# <details><summary>Beside what others trained</summary>
+#
+# MiniLM by its README, the paper's by its sections 3 and 3.1 and table 1:
 #
 # | | what this page trains | 150<!-- sentence_vectors: settings/steps .0f --> steps on one core | MiniLM, as it came | the paper's SBERT-NLI-base |
 # |---|---|---|---|---|
@@ -798,6 +804,8 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # | after | 0.75, by regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f -->, by regression | 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f --> | 0.770, by classification |
 #
 # (Compare within a column only: the questions differ, and so does what each body had learned before.)
+#
+# </details>
 #
 # ## Searching this book
 #
@@ -834,9 +842,9 @@ for i in range(3):
     print(f"{cosine[0, i]:.2f}  {nine[place[0, i]]}")
 
 # %% [markdown]
-# (`nine` are the sentences of this chapter's first picture. The second and the third found have no word in common with the question.)
-# So with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For a million texts it is
-# the same product; for more, an index such as FAISS looks at a part of them only.)
+# (The second and the third found have no word in common with the question.) So with the book. `section.read` is a title
+# with the first sentences, `section.number` its chapter. (For more than a million texts, an index such as FAISS looks
+# at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
 # Sorted, texts of like length share a batch, and little of what is computed is padding.
@@ -936,25 +944,21 @@ assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
 assert missed[questions.index("Why teach a model to be less sure of itself?")]
 
 # %% [markdown]
-# All of MiniLM finds the most right chapters. Is that luck? Compare it with counted words. Questions on which both
-# agree say nothing; of the others, equally good searches would win about half each, as in tossing coins ([How sure can
-# we be?](13b_how_sure.ipynb) does it in four lines). MiniLM wins more of them. How often would tossed coins be as
-# uneven, one way or the other? The last line but one says: too often to call this more than a hint. The differences
-# between the other rows are a hint at best. The three layers alone do no better than counted words; after 15 steps (of
-# the first seed) on pairs that have nothing to do with this book, a right chapter comes first more often than before,
-# about as often as with counted words. All of MiniLM fails more often where the question names BERT. It also
-# misses "Why teach a model to be less sure of itself?", everyday words for what the book calls label smoothing.
+# All of MiniLM finds the most right chapters. Is that luck? Where it and the counted words disagree, equally good
+# searches would win about half each, as in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four
+# lines). MiniLM wins more. But coins are as uneven too often, says the last line but one, to call this more than a
+# hint. The other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps
+# (of the first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of
+# MiniLM fails more often where the question names BERT, and at everyday words for what the book calls label smoothing.
 #
-# Questions, sections and the search as above are also on a page of the site, [Ask the book](../book/ask.md). The
-# sections' vectors were computed beforehand, which is the point of having vectors; only
-# your question goes through MiniLM, in your browser.
+# The same search is a page of the site, [Ask the book](../book/ask.md): the sections' vectors were computed beforehand,
+# and only your question goes through MiniLM, in your browser.
 #
 # ### Search, then read again
 #
 # A right chapter that is not the first is often among the first ten. A cross-encoder could read these ten, each beside
-# the question, and put them in a better order: **retrieve and re-rank**. One that reads a question and a text comes with
-# the course, the reader of answers from [chapter 14b](14b_words_and_spans.ipynb). The score of its best span says how
-# well the section answers.
+# the question, and put them in a better order: **retrieve and re-rank**. One comes with the course, the reader of
+# answers from [chapter 14b](14b_words_and_spans.ipynb). The score of its best span says how well the section answers.
 
 
 # %%
@@ -983,7 +987,7 @@ def rerank(question, places):
 #
 # <details><summary>Answer</summary>
 #
-# For far fewer: 14 in place of 25 in our run. To see both texts does not help a model that was trained for something else. The
+# For far fewer: about 14 in place of 25. To see both texts does not help a model that was trained for something else. The
 # reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong text, and its
 # scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions beside right and wrong
 # texts, by the hundred thousand; this book has 46 questions, and no such model.
@@ -1072,20 +1076,19 @@ for name, a, b in (("[CLS]", one[0], other[0]), dog, same_dog):
     print(f"{F.cosine_similarity(a, b, dim=0):.2f}  {name}")
 
 # %% [markdown]
-# A *not* or another hour changes the meaning and hardly the direction; *no student* moves the vector only a little
-# further than a paraphrase does. Where such things matter, a cross-encoder that was trained for it reads the few
-# candidates that the bi-encoder has found.
+# A *not* or another hour hardly changes the direction; *no student* moves the vector only a little further than a
+# paraphrase does.
 #
 # ### "Alike from 0.8 on"
 #
 # What is a high cosine? Take two sentences from different pairs of STS-B. After MiniLM's last layer they have a mean
 # cosine of -0.002<!-- sentence_vectors: untrained/mean/after_5/random_pairs .3f -->. With the same model's vectors
 # after layer 2 it is 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f -->, with maxima in place of
-# means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]`
-# 0.99999<!-- sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in
-# common: the frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with
-# one model means nothing for another. Unless a model was trained to give certain cosines, only the order of its cosines
-# has a meaning, and that is what Spearman measures.
+# means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]` 0.99999<!--
+# sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in common: the
+# frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with one model
+# means nothing for another. Unless a model was trained to give certain cosines, only their order has a meaning, and
+# that is what Spearman measures.
 #
 # ### The right answer counted as wrong
 #
@@ -1119,8 +1122,7 @@ for cosine in (1.0, 0.95, 0.9, 0.5):
 
 # %% [markdown]
 # The further apart they are, the smaller the loss: the training is told to separate what belongs together. So texts
-# that mean the same should not share a batch, or should be left out of each other's rows. Equal texts are easy to find,
-# paraphrases are not.
+# that mean the same should be left out of each other's rows. Equal texts are easy to find, paraphrases are not.
 
 # %% [markdown]
 # ## Exercises

@@ -28,16 +28,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from lectures_lib.show import plots
+from lectures_lib.training.packing import plan
 
-lengths = 2 + np.random.default_rng(7).geometric(1 / 11, 32)
-rows, free = [], []
-for length in sorted(lengths, reverse=True):  # the first row that has room
-    place = next((i for i, room in enumerate(free) if room >= length), len(rows))
-    if place == len(rows):
-        rows.append([])
-        free.append(72)
-    rows[place].append(length)
-    free[place] -= length
+lengths = (2 + np.random.default_rng(7).geometric(1 / 11, 32)).tolist()
+rows = [[lengths[i] for i in row] for row in plan(lengths, max_len=72)]
 
 
 def draw(ax, rows, width):
@@ -84,9 +78,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
-from lectures_lib.show import source
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import cost, packing
+from lectures_lib.training.cost import bert_parameters
 
 # %% [markdown]
 # ## Operations
@@ -104,8 +98,32 @@ from lectures_lib.training import cost, packing
 #
 # The whole model is twelve of these and its heads:
 
-# %% tags=["hide-input"]
-source.show(cost.bert_flops, docstring=False)
+
+# %%
+def attention_flops(n_query, n_key, d_model):
+    """Of n_query vectors that look at n_key."""
+    return {
+        "projections": 4 * (n_query + n_key) * d_model**2,
+        "scores": 4 * n_query * n_key * d_model,
+    }
+
+
+def feed_forward_flops(n, d_model, d_ff):
+    """Of the two layers, over n vectors."""
+    return 4 * n * d_model * d_ff
+
+
+def bert_flops(config, n, batch=1, scored=None):
+    """Forward, inputs of n tokens; scored: how many words the heads are asked for."""
+    d = config.d_model
+    block = attention_flops(n, n, d)
+    block["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
+    parts = {name: batch * config.n_layers * flops for name, flops in block.items()}
+    parts["pooler"] = 2 * batch * d**2
+    if scored is not None:  # a layer and the vocabulary; the next sentence
+        parts["heads"] = 2 * scored * d * (d + config.vocab_size) + 4 * batch * d
+    return parts
+
 
 # %% [markdown]
 # A counter of torch's says whether our sum is right, and what the backward pass adds.
@@ -121,7 +139,7 @@ with FlopCounterMode(display=False) as counter, by_formula:
     following = tiny.next_sentence(encoded.pooled)
     forward = counter.get_total_flops()
     (words.sum() + following.sum()).backward()
-by_parts = cost.bert_flops(BertConfig.TINY, 50, 4, scored=int(chosen.sum()))
+by_parts = bert_flops(BertConfig.TINY, 50, 4, scored=int(chosen.sum()))
 training = counter.get_total_flops()
 print(f"forward: torch counts {forward:,}, we {sum(by_parts.values()):,}")
 print(f"with the backward pass: {training:,}, {training / forward} times as many")
@@ -145,14 +163,14 @@ assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
 
 # %%
 for n in (128, 512):
-    parts = cost.bert_flops(BertConfig.BASE, n, 256, scored=round(0.15 * 256 * n))
+    parts = bert_flops(BertConfig.BASE, n, 256, scored=round(0.15 * 256 * n))
     total = sum(parts.values())
     shares = "  ".join(f"{name} {part / total:.1%}" for name, part in parts.items())
     print(f"n = {n}: {shares}")
 
 # %% tags=["remove-cell"]
 assert 0.09 < parts["scores"] / total < 0.11  # the last n is 512
-parts = cost.bert_flops(BertConfig.BASE, 128, 256, scored=round(0.15 * 256 * 128))
+parts = bert_flops(BertConfig.BASE, 128, 256, scored=round(0.15 * 256 * 128))
 assert 1 / 42 < parts["scores"] / sum(parts.values()) < 1 / 38
 assert parts["feed_forward"] > sum(parts.values()) / 2
 
@@ -175,7 +193,7 @@ TPU = {"v2": 180e12 / 4, "v3": 420e12 / 4}  # operations a second of a chip, at 
 def pretraining_flops(config):
     """All operations of BERT's pre-training."""
     steps = [
-        count * sum(cost.bert_flops(config, n, 256, round(0.15 * 256 * n)).values())
+        count * sum(bert_flops(config, n, 256, round(0.15 * 256 * n)).values())
         for n, count in PHASES.items()
     ]
     return 3 * sum(steps)
@@ -185,15 +203,15 @@ read = sum(256 * n * steps for n, steps in PHASES.items())
 models = {"base": (BertConfig.BASE, 16), "large": (BertConfig.LARGE, 64)}
 for name, (config, chips) in models.items():
     exact = pretraining_flops(config)
-    rule = cost.rule_of_thumb(sum(cost.bert_parameters(config).values()), read)
+    rule = cost.rule_of_thumb(sum(bert_parameters(config).values()), read)
     seconds = chips * 4 * 24 * 3600
     used = [f"{exact / (seconds * peak):.0%} of {tpu}" for tpu, peak in TPU.items()]
     print(f"{name:5} {exact:.1e} operations; 6 N D {rule:.1e}; used:", *used)
 
 # %% [markdown]
-# So the chips did a tenth of what they could, or less. (The Transformer's GPUs did a
-# good quarter of what its paper takes them to achieve, [chapter 8](08_training.ipynb).) The rule is a sixth too high
-# for base: a fifth of base's parameters is a table in which each token looks up one row.
+# So the chips did a tenth of what they could, or less. (The Transformer's GPUs did a good quarter of what its paper
+# takes them to achieve, [chapter 8](08_training.ipynb).) The rule is a sixth too high for base: a fifth of base's
+# parameters is a table in which each token looks up one row.
 #
 # One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single Cloud TPU". The
 # largest task is MNLI: 392,000 pairs of 128 tokens, three epochs. For SQuAD, 88,000 inputs of 384, the paper says half
@@ -205,7 +223,7 @@ for task, hours, examples, n in (
     ("SQuAD", 0.5, 88_000, 384),
 ):
     for name, (config, _) in models.items():
-        needed = 3 * sum(cost.bert_flops(config, n).values()) * examples * 3
+        needed = 3 * sum(bert_flops(config, n).values()) * examples * 3
         best = {tpu: 4 * peak * 3600 * hours for tpu, peak in TPU.items()}
         shares = [f"{needed / most:.0%} of {tpu}" for tpu, most in best.items()]
         print(f"{task:5} BERT {name:5} {needed:.1e} operations in {hours} h:", *shares)
@@ -239,17 +257,20 @@ for task, hours, examples, n in (
 
 
 # %%
-def training_bytes(config, n, batch, explicit):
-    """Bytes of a training step in float32 with Adam, by what they are for."""
-    weights = 4 * sum(cost.bert_parameters(config).values())
-    tokens = 4 * config.n_layers * batch * n
+def activation_bytes(config, n, batch=1, explicit=False, width=4):
+    """What the blocks keep; width: bytes of a number."""
+    tokens = config.n_layers * batch * n * width
     return {
-        "weights": weights,
-        "gradients": weights,
-        "moments": 2 * weights,
         "linear": tokens * (8 * config.d_model + 2 * config.d_ff + 4),
         "attention": tokens * config.n_heads * (n if explicit else 1),
     }
+
+
+def training_bytes(config, n, batch=1, explicit=False):
+    """Bytes of a training step in float32 with Adam, by what they are for."""
+    weights = 4 * sum(bert_parameters(config).values())
+    kept = activation_bytes(config, n, batch, explicit)
+    return {"weights": weights, "gradients": weights, "moments": 2 * weights, **kept}
 
 
 cases = [(n, explicit) for n in (128, 512) for explicit in (True, False)]
@@ -259,10 +280,6 @@ for (n, explicit), of in needed.items():
     model = sum(of.values()) - kept
     way = "formula" if explicit else "fused"
     print(f"{n} tokens, {way:8} model {model / 1e9:.1f} GB, kept {kept / 1e9:4.1f} GB")
-
-# %% tags=["remove-cell"]
-for (n, explicit), of in needed.items():
-    assert of == cost.training_bytes(BertConfig.BASE, n, 32, explicit)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four stacked bars of gigabytes for BERT base with 32 inputs. Weights, gradients and moments take 1.8 in all of them. What is kept of linear layers takes 2.4 at 128 tokens and 9.7 at 512. The weights of attention take 0.3 at 128 tokens and 4.8 at 512 when computed by the formula, nothing visible with the fused kernel."}, "figure": {"caption": "Memory of a training step of BERT base with 32 inputs, in float32, counted. The part that grows with n\u00b2 is what the fused kernel saves."}}
 figure, ax = plt.subplots(figsize=(5.7, 2.9))
@@ -336,9 +353,31 @@ assert weight.item() == 1  # the last one, bfloat16
 #
 # ## Packing
 #
-# Three short sentences can share a row, if no token sees beyond its own sentence and each sentence begins at
-# position 0. Then each gets the vectors that it would get alone. Two lists see to it: the position of each token in its
-# sentence, and its **owner**, the number of the sentence. A token may look at those of its owner, a mask in blocks.
+# Three short sentences can share a row, if no token sees beyond its own sentence and each sentence begins at position
+# 0. Then each gets the vectors that it would get alone. Two lists see to it: the position of each token in its
+# sentence, and its **owner**, the number of the sentence. A token may look at those of its owner, a mask in blocks. And
+# who shares a row? The longest sentence first, each into the first row that has room: to find the fewest rows is hard,
+# this is simple and nearly as good.
+
+
+# %%
+def plan(lengths, max_len):
+    """Which sequences share a row of at most max_len tokens."""
+    rows, room = [], []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        row = next((r for r, free in enumerate(room) if free >= lengths[i]), len(rows))
+        if row == len(rows):
+            rows.append([])
+            room.append(max_len)
+        rows[row].append(i)
+        room[row] -= lengths[i]
+    return rows
+
+
+def block_mask(owner):
+    """(rows, n) → (rows, 1, n, n); padding, of the owner -1, looks at nothing."""
+    same = owner[:, :, None] == owner[:, None, :]
+    return (same & (owner >= 0)[:, :, None])[:, None]
 
 
 # %%
@@ -360,7 +399,8 @@ lengths = [len(sentence) for sentence in ids]
 row = torch.tensor([token for sentence in ids for token in sentence])
 positions = torch.cat([torch.arange(length) for length in lengths])
 owner = torch.arange(len(ids)).repeat_interleave(torch.tensor(lengths))
-blocks = owner[:, None] == owner  # (n, n)
+blocks = block_mask(owner[None])[0, 0]  # (n, n)
+print("in rows of 24:", plan(lengths, 24), " in rows of 16:", plan(lengths, 16))
 print("positions", positions.tolist())
 print("owner    ", owner.tolist())
 
@@ -375,9 +415,6 @@ print(f"padding: {padding:.2f} in a batch of three, {0:.2f} in the row")
 # %% tags=["remove-cell"]
 assert difference < 1e-5
 packed = packing.pack(ids, max_len=24)
-assert torch.equal(
-    packing.block_mask(owner[None])[0, 0], blocks & (owner >= 0)[:, None]
-)
 with torch.no_grad():
     theirs = packing.unpack(packing.encode(bert, packed).hidden, packed)
 for vectors, ours in zip(theirs, alone, strict=True):
@@ -523,8 +560,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # **Batches of one sentence are slow**, and probably not only in the model: Adam walks over all 23 million weights at
 # every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 23 million gradients
-# after each step; even so they gain more than two threads of one process, which have nothing to exchange. (These get
-# 1.5<!-- cost: processes/two_threads_over_one/median .1f --> times the speed of one.)
+# after each step; even so they gain more than two threads of one process (1.5<!-- cost:
+# processes/two_threads_over_one/median .1f -->), which have nothing to exchange.
 #
 # ## What goes wrong
 #
@@ -581,7 +618,7 @@ assert max(far) < 0.35 and min(near) > 0.6
 # %%
 with FlopCounterMode(display=False) as counter, torch.no_grad():
     tiny.bert(torch.randint(5, 1500, (4, 50)))
-parts = cost.bert_flops(BertConfig.TINY, 50, 4)
+parts = bert_flops(BertConfig.TINY, 50, 4)
 missing = sum(parts.values()) - counter.get_total_flops()
 print(f"missing: {missing:,} operations; scores and averages are {parts['scores']:,}")
 
@@ -609,7 +646,7 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 
 # %% [markdown]
 # **Exercise 2. When attention is half of the work.** From which length $n$ on do the scores of BERT base's blocks take
-# more operations than all projections and feed-forward layers? Solve it with pen and paper; then let `cost.bert_flops`
+# more operations than all projections and feed-forward layers? Solve it with pen and paper; then let `bert_flops`
 # find it. How long is it for BERT large?
 
 # %% tags=["hide-cell"]
@@ -617,7 +654,7 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
 for name, config in (("base", BertConfig.BASE), ("large", BertConfig.LARGE)):
     n = 1
     while True:
-        of = cost.bert_flops(config, n)
+        of = bert_flops(config, n)
         if of["scores"] > of["projections"] + of["feed_forward"]:
             break
         n += 1
@@ -625,33 +662,23 @@ for name, config in (("base", BertConfig.BASE), ("large", BertConfig.LARGE)):
     print(f"{name:5} from {n:,} tokens on; 6 d = {6 * config.d_model:,}")
 
 # %% [markdown]
-# **Exercise 3. Build a packer.** Finding the fewest rows for many sentences is hard. A simple rule, *first fit
-# decreasing*, takes the longest sentence first and puts each into the first row that has room. Write it for rows of 72
-# tokens, and try it on a thousand lengths, drawn as `random.Random(0).randint(3, 30)`. How many rows does it need, how
-# many would be needed at least, and what share of padding do batches of 32 in the order of drawing have?
-
+# **Exercise 3. The longest first.** On a thousand lengths, drawn as `random.Random(0).randint(3, 30)`, how many rows of
+# 72 tokens does `plan` need, and how many are needed at least? How many does it need without the sorting, the sentences
+# as they come? And what share of padding do batches of 32 in the order of drawing have?
 
 # %% tags=["hide-cell"]
 # Solution 3
-def first_fit(lengths, row_length=72):
-    """How full each row is."""
-    rows = []
-    for length in sorted(lengths, reverse=True):
-        for i, full in enumerate(rows):
-            if full + length <= row_length:
-                rows[i] += length
-                break
-        else:
-            rows.append(length)
-    return rows
-
-
 drawn = random.Random(0)
 lengths = [drawn.randint(3, 30) for _ in range(1000)]
-rows, total = first_fit(lengths), sum(lengths)
-print(
-    f"{total:,} tokens: {len(rows)} rows, at least {math.ceil(total / 72)} are needed;"
-)
+rows, total = plan(lengths, 72), sum(lengths)
+room = []
+for length in lengths:  # the same, as they come
+    row = next((r for r, free in enumerate(room) if free >= length), len(room))
+    if row == len(room):
+        room.append(72)
+    room[row] -= length
+print(f"{total:,} tokens, at least {math.ceil(total / 72)} rows:", end=" ")
+print(f"{len(rows)} with the longest first, {len(room)} as they come")
 print(f"padding in the rows {1 - total / (72 * len(rows)):.1%}", end=", ")
 batches = [lengths[i : i + 32] for i in range(0, len(lengths), 32)]
 padded = sum(len(batch) * max(batch) for batch in batches)

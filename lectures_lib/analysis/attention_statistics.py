@@ -15,6 +15,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from lectures_lib.checks.door import at_the_door
+
 OFFSETS = tuple(offset for offset in range(-8, 9) if offset)
 
 
@@ -96,9 +98,10 @@ class Parsed(NamedTuple):
     offsets: list[int]
 
 
+@at_the_door(lambda weights, governors: check_governors(governors, weights.shape[-1] - 2))
 def governor_hits(
     weights: Float[Tensor, "layers heads n n"], governors: Sequence[int]
-) -> tuple[Bool[Tensor, "layers heads words"], ...]:
+) -> Bool[Tensor, "2 layers heads words"]:
     """Does a head find the governors of the words? In two directions, as in Clark et al. (section
     4.2).
 
@@ -118,11 +121,11 @@ def governor_hits(
         ValueError: where governors and weights disagree in number, or a governor is no word.
     """
     n = weights.shape[-1] - 2
-    check_governors(governors, n)
     own = torch.eye(n, dtype=torch.bool)
     among_words = weights[..., 1:-1, 1:-1].masked_fill(own, -1.0)
-    gold = torch.tensor(governors) - 1
-    return among_words.argmax(dim=-1) == gold, among_words.argmax(dim=-2) == gold
+    upwards = among_words.argmax(dim=-1)  # where the word looks
+    downwards = among_words.argmax(dim=-2)  # who looks at the word
+    return torch.stack([upwards, downwards]) == torch.tensor(governors) - 1  # root: -1
 
 
 def parsed(

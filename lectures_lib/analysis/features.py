@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from lectures_lib.analysis.probing import ScalarMix
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.data.batches import Batches, pad_texts
 from lectures_lib.models.bert import Bert
 from lectures_lib.tasks.word_level import Cut, hidden_states
@@ -226,6 +227,18 @@ def cosines_among(vectors: Float[Tensor, "*states n d"]) -> Float[Tensor, "*stat
     return directions @ directions.mT
 
 
+def _check_neighbours(similarity: Tensor, labels: Sequence[str], may: Tensor) -> None:
+    n = len(labels)
+    if similarity.shape != (n, n) or may.shape != (n, n):
+        raise ValueError(
+            f"{n} labels need tables of {n} × {n}, got {tuple(similarity.shape)} and "
+            f"{tuple(may.shape)}"
+        )
+    if not may.any():
+        raise ValueError(f"none of the {n} examples may have a neighbour")
+
+
+@at_the_door(_check_neighbours)
 def nearest_neighbour_accuracy(
     similarity: Float[Tensor, "n n"], labels: Sequence[str], may: Bool[Tensor, "n n"]
 ) -> float:
@@ -243,19 +256,10 @@ def nearest_neighbour_accuracy(
     Raises:
         ValueError: for shapes that do not fit, or where no row has a neighbour.
     """
-    n = len(labels)
-    if similarity.shape != (n, n) or may.shape != (n, n):
-        raise ValueError(
-            f"{n} labels need tables of {n} × {n}, got {tuple(similarity.shape)} and "
-            f"{tuple(may.shape)}"
-        )
-    asked = may.any(dim=1)
-    if not asked.any():
-        raise ValueError(f"none of the {n} examples may have a neighbour")
     ids = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     label = torch.tensor([ids[name] for name in labels])
     same = (label[:, None] == label).float()
     allowed = similarity.masked_fill(~may, -torch.inf)
     nearest = (allowed >= allowed.amax(dim=1, keepdim=True) - 1e-6) & may
     right = (same * nearest).sum(dim=1) / nearest.sum(dim=1).clamp(min=1)
-    return right[asked].mean().item()
+    return right[may.any(dim=1)].mean().item()

@@ -16,6 +16,8 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks.door import at_the_door
+
 
 class Probed(NamedTuple):
     """Words to be labelled by a probe.
@@ -72,6 +74,7 @@ class Probe(nn.Module):
         return self.classify(self.mix((states - self.centre) / self.scale))
 
 
+@at_the_door(lambda train, n_classes, *_, **__: check_probed(train, n_classes))
 def fit_probe(
     train: Probed,
     n_classes: int,
@@ -99,29 +102,22 @@ def fit_probe(
         ValueError: for no words, states and labels that differ in number, or a label that is not
             one of 0 … n_classes - 1.
     """
-    check_probed(train, n_classes)
-    probe = Probe(train.states.shape[0], train.states.shape[2], n_classes)
+    n_states, _, d_model = train.states.shape
+    probe = Probe(n_states, d_model, n_classes)
     spread = train.states.std(dim=1, keepdim=True, correction=0)
     probe.centre.copy_(train.states.mean(dim=1, keepdim=True))
     probe.scale.copy_(spread.clamp(min=1e-6))
     states = (train.states - probe.centre) / probe.scale
-    optimizer = torch.optim.LBFGS(
-        probe.parameters(),
-        max_iter=steps,
-        history_size=10,
-        line_search_fn="strong_wolfe",
-    )
+    search = {"history_size": 10, "line_search_fn": "strong_wolfe"}
+    optimizer = torch.optim.LBFGS(probe.parameters(), max_iter=steps, **search)
 
     def loss() -> Tensor:
         optimizer.zero_grad()
+        value = F.cross_entropy(probe.classify(probe.mix(states)), train.labels)
         # The price is on γ W, what is really multiplied: on W alone, γ would grow and
         # W shrink.
         price = (probe.mix.gamma * probe.classify.weight).square().sum()
-        value = (
-            F.cross_entropy(probe.classify(probe.mix(states)), train.labels)
-            + l2 * price
-            + l2_mix * probe.mix.w.square().sum()
-        )
+        value = value + l2 * price + l2_mix * probe.mix.w.square().sum()
         value.backward()
         return value
 

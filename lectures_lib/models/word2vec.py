@@ -62,6 +62,14 @@ def skip_gram_loss(
     return -(F.logsigmoid(near) + F.logsigmoid(-noise).sum(dim=1)).mean()
 
 
+def _check_sizes(model: nn.Module, vocab_size: int, d: int = 100) -> None:
+    if vocab_size < 1 or d < 1:
+        raise ValueError(
+            f"at least one word and one dimension are needed, got vocab_size = {vocab_size}, d "
+            f"= {d}"
+        )
+
+
 class SkipGram(nn.Module):
     """Two vectors for each word: `vectors`, which one keeps, for the word itself, and `near`, for
     the word as somebody's neighbour.
@@ -76,13 +84,9 @@ class SkipGram(nn.Module):
         ValueError: for sizes below 1.
     """
 
+    @at_the_door(_check_sizes)
     def __init__(self, vocab_size: int, d: int = 100):
         super().__init__()
-        if vocab_size < 1 or d < 1:
-            raise ValueError(
-                f"at least one word and one dimension are needed, got vocab_size = {vocab_size}, d "
-                f"= {d}"
-            )
         self.vectors = nn.Parameter((torch.rand(vocab_size, d) - 0.5) / d)
         self.near = nn.Parameter(torch.zeros(vocab_size, d))
 

@@ -6,6 +6,7 @@ An operation (FLOP) is one multiplication or one addition. Only matrix products 
 Every function takes the sizes from a model's configuration.
 """
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.models.bert import BertConfig
 
@@ -33,6 +34,14 @@ def feed_forward_flops(n: int, d_model: int, d_ff: int) -> int:
     return 4 * n * d_model * d_ff
 
 
+def _check_scored(config: BertConfig, n: int, batch: int = 1, scored: int | None = None) -> None:
+    check_numbers(n=n, batch=batch)
+    if scored is not None and not 0 <= scored <= batch * n:
+        asked = f"{scored} positions to be scored"
+        raise ValueError(f"{asked}, but {batch} inputs of {n} tokens have {batch * n}")
+
+
+@at_the_door(_check_scored)
 def bert_flops(
     config: BertConfig,
     n: int,
@@ -51,21 +60,14 @@ def bert_flops(
     Raises:
         ValueError: for numbers below 1, or more scored positions than there are.
     """
-    check_numbers(n=n, batch=batch)
-    if scored is not None and not 0 <= scored <= batch * n:
-        asked = f"{scored} positions to be scored"
-        raise ValueError(f"{asked}, but {batch} inputs of {n} tokens have {batch * n}")
     d = config.d_model
-    one = attention_flops(n, n, d)
-    one["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
-    parts = {name: batch * config.n_layers * flops for name, flops in one.items()} | {
-        "pooler": 2 * batch * d**2
-    }
-    return (
-        parts
-        if scored is None
-        else parts | {"heads": 2 * scored * d * (d + config.vocab_size) + 4 * batch * d}
-    )
+    block = attention_flops(n, n, d)
+    block["feed_forward"] = feed_forward_flops(n, d, config.d_ff)
+    parts = {name: batch * config.n_layers * flops for name, flops in block.items()}
+    parts["pooler"] = 2 * batch * d**2
+    if scored is not None:  # a layer and the vocabulary; the next sentence
+        parts["heads"] = 2 * scored * d * (d + config.vocab_size) + 4 * batch * d
+    return parts
 
 
 def training_flops(forward: Parts) -> Parts:
@@ -139,6 +141,13 @@ def bert_parameters(config: BertConfig, heads: bool = False) -> Parts:
     return parts | ({"heads": d * d + d + 2 * d + config.vocab_size + 2 * d + 2} if heads else {})
 
 
+def _check_kept(
+    config: BertConfig, n: int, batch: int = 1, explicit: bool = False, width: int = 4
+) -> None:
+    check_numbers(n=n, batch=batch, width=width)
+
+
+@at_the_door(_check_kept)
 def activation_bytes(
     config: BertConfig, n: int, batch: int = 1, explicit: bool = False, width: int = 4
 ) -> Parts:
@@ -165,7 +174,6 @@ def activation_bytes(
     Raises:
         ValueError: for numbers below 1.
     """
-    check_numbers(n=n, batch=batch, width=width)
     tokens = config.n_layers * batch * n * width
     return {
         "linear": tokens * (8 * config.d_model + 2 * config.d_ff + 4),

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.sizes import check_size
 from lectures_lib.models.bert import Bert, Encoded
 
@@ -41,6 +42,18 @@ class Packed(NamedTuple):
         return (self.owner < 0).float().mean().item()
 
 
+def _check_lengths(lengths: Sequence[int], max_len: int) -> None:
+    check_size("max_len", max_len)
+    if not lengths:
+        raise ValueError("no sequences: at least one is needed")
+    if wrong := [i for i, length in enumerate(lengths) if not 1 <= length <= max_len]:
+        raise ValueError(
+            f"sequence {wrong[0]} has {lengths[wrong[0]]} tokens; a row takes 1 to max_len = "
+            f"{max_len}"
+        )
+
+
+@at_the_door(_check_lengths)
 def plan(lengths: Sequence[int], max_len: int) -> list[list[int]]:
     """Which sequences share a row of at most max_len tokens: the longest first, each into the first
     row that has room for it.
@@ -52,16 +65,7 @@ def plan(lengths: Sequence[int], max_len: int) -> list[list[int]]:
         ValueError: for no sequences, an empty one, or one longer than max_len; the message gives
             its number and length.
     """
-    check_size("max_len", max_len)
-    if not lengths:
-        raise ValueError("no sequences: at least one is needed")
-    if wrong := [i for i, length in enumerate(lengths) if not 1 <= length <= max_len]:
-        raise ValueError(
-            f"sequence {wrong[0]} has {lengths[wrong[0]]} tokens; a row takes 1 to max_len = "
-            f"{max_len}"
-        )
-    rows: list[list[int]] = []
-    room: list[int] = []
+    rows, room = [], []
     for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
         row = next((r for r, free in enumerate(room) if free >= lengths[i]), len(rows))
         if row == len(rows):

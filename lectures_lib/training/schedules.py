@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.sizes import check_numbers
 
 
@@ -22,6 +23,14 @@ def transformer_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], fl
     return rate
 
 
+def _check_warm_up(warmup: int, total: int) -> None:
+    if not 0 <= warmup < total:
+        raise ValueError(
+            f"the warm-up must end before the last step, got warmup = {warmup} and total = {total}"
+        )
+
+
+@at_the_door(_check_warm_up)
 def bert_schedule(warmup: int, total: int) -> Callable[[int], float]:
     """From 0 up to 1 in `warmup` steps, then down to 0 at step `total`, both in straight lines
     (Devlin et al. 2019, appendix A.2).
@@ -33,10 +42,6 @@ def bert_schedule(warmup: int, total: int) -> Callable[[int], float]:
     Raises:
         ValueError: for no step after the warm-up.
     """
-    if not 0 <= warmup < total:
-        raise ValueError(
-            f"the warm-up must end before the last step, got warmup = {warmup} and total = {total}"
-        )
 
     def rate(steps_before: int) -> float:
         if steps_before < warmup:

@@ -7,6 +7,7 @@ that both have may differ.
 
 import ast
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -60,6 +61,7 @@ CONCEPTS = {
     "attend_with_cache": ("09b_cache", "decoding.cache"),
     "decoder_block_with_cache": ("09b_cache", "decoding.cache"),
     "visible": ("07_subwords", "tokenization.byte_level"),
+    "bert_schedule": ("08_training", "training.schedules"),
     "n_grams": ("08b_judging", "metrics.generation"),
     "corpus_bleu": ("08b_judging", "metrics.generation"),
     "length_penalty": ("09_generating", "decoding.beam_search"),
@@ -72,12 +74,72 @@ CONCEPTS = {
     "LowRank": ("14_fine_tuning", "tasks.low_rank"),
     "ScalarMix": ("15_features", "analysis.probing"),
     "skip_gram_loss": ("15_features", "models.word2vec"),
+    "SkipGram": ("15_features", "models.word2vec"),
+    "nearest_neighbour_accuracy": ("15_features", "analysis.features"),
+    "governor_hits": ("16_what_bert_learns", "analysis.attention_statistics"),
+    "Probe": ("16_what_bert_learns", "analysis.probing"),
+    "fit_probe": ("16_what_bert_learns", "analysis.probing"),
+    "real_tokens": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
     "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
     "max_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
+    "cosines": ("17_sentence_bert", "tasks.sentence_bert.semantic_search"),
     "Siamese": ("17_sentence_bert", "tasks.sentence_bert.siamese"),
+    "attention_flops": ("18b_what_it_costs", "training.cost"),
+    "feed_forward_flops": ("18b_what_it_costs", "training.cost"),
+    "bert_flops": ("18b_what_it_costs", "training.cost"),
+    "activation_bytes": ("18b_what_it_costs", "training.cost"),
+    "training_bytes": ("18b_what_it_costs", "training.cost"),
+    "plan": ("18b_what_it_costs", "training.packing"),
+    "block_mask": ("18b_what_it_costs", "training.packing"),
 }
 # Functions of chapters that have a concept's name and are another thing on purpose.
-OTHERS: set[tuple[str, str]] = set()
+OTHERS = {
+    ("05_encoder", "cosines"),  # of the rows of one table among themselves
+}
+# What a chapter writes otherwise than the library does under the same name, and why.
+APART = {
+    ("01_bottleneck", "Look"): "one way to score; the library's takes any of three",
+    ("04_order", "shift_matrix"): "made of `rotation`, turn by turn; the library's is one table",
+    (
+        "04_order",
+        "sinusoidal_positions",
+    ): "the library's takes an odd width, and computes in float64",
+    ("07_subwords", "learn"): "letters, and equals as in the paper; the library's counts bytes",
+    ("09_generating", "beam"): "a tree of words in place of a model and a batch",
+    ("10_language_model", "perplexity"): "of log probabilities; calls the library's",
+    ("12_bert", "hidden_states"): "by the recorder, and with the weights of attention",
+    ("13_pretraining", "evaluate"): "short; the library's adds up sums, and gives the counts",
+    ("14_fine_tuning", "fine_tune"): "the loop written out; the library's calls `fit`",
+    ("14b_words_and_spans", "align"): "cuts the words too; the library's reading does that",
+    ("14b_words_and_spans", "entities"): "written out; the library asks seqeval",
+    ("14b_words_and_spans", "word_vectors"): "one state, one batch",
+    ("16b_trees", "uuas"): "the library's takes what can be read only once, too",
+    ("17_sentence_bert", "search"): "of vectors of length 1; the library's divides, and names",
+}
+# What it writes otherwise and the library has under another name.
+OTHERWISE = {
+    "ByteBPE": (
+        "07_subwords",
+        "tokenization.BPE",
+        "short; the library's is fast, and can be saved",
+    ),
+    "cut_by_length": ("08_training", "data.Batches", "so many rows; the library's, so many tokens"),
+    "OurSpans": ("14b_words_and_spans", "tasks.task_heads.SpanExtractor", "without dropout"),
+}
+# The same words for other things.
+NAMESAKES = re.findall(
+    r"\w+",
+    """
+    accuracy answers chain characters_of count encode merge number_words pack read rounded
+    sentence small_bert translate Translator words_of write
+    """,
+)
+# The reader's heads, and what the library calls them: it makes all of them alike, from `Head`.
+HEADS = {
+    "OurClassifier": ("14_fine_tuning", "SentenceClassifier"),
+    "OurRegressor": ("14_fine_tuning", "SentenceRegressor"),
+    "OurTagger": ("14b_words_and_spans", "TokenTagger"),
+}
 ASIDE = {"at_the_door"}
 
 
@@ -189,6 +251,41 @@ def test_no_other_chapter_writes_it_differently():
         if name in CONCEPTS and differences(name, cells[name])
     ]
     assert set(found) == OTHERS
+
+
+def test_no_name_of_the_library_is_written_unseen():
+    """What a chapter writes under a name that the library has is a concept, or stands in a list."""
+    homes = {"homework", "exam", "show"}
+    paths = (path for path in (ROOT / "lectures_lib").rglob("*.py") if not homes & {*path.parts})
+    library = {
+        getattr(node, "name", "") for path in paths for node in ast.parse(path.read_text()).body
+    }
+    found = {
+        (chapter, name)
+        for chapter, cells in CHAPTERS.items()
+        for name in cells
+        if name in library - CONCEPTS.keys() - {*NAMESAKES}
+    }
+    assert found == APART.keys()
+    for name, (chapter, librarys, _) in OTHERWISE.items():
+        module, _, thing = librarys.rpartition(".")
+        assert name in CHAPTERS[chapter], name
+        assert hasattr(import_module(f"lectures_lib.{module}"), thing), librarys
+
+
+def test_the_lists_of_namesakes_have_nothing_more():
+    written_in = {name for cells in CHAPTERS.values() for name in cells}
+    assert {*NAMESAKES} <= written_in
+    assert all(name not in CONCEPTS for _, name in APART)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_a_reader_s_head_reads_as_the_library_s(name):
+    chapter, librarys = HEADS[name]
+    head = getattr(import_module("lectures_lib.tasks.task_heads"), librarys)
+    assert (
+        parts(CHAPTERS[chapter][name])["forward"] == parts(bare(inspect.getsource(head)))["forward"]
+    )
 
 
 def test_the_experiment_trains_what_the_chapter_writes():

@@ -6,9 +6,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.tokens import check_lengths
 
 
+def _check_real(hidden: Tensor, lengths: Tensor | None) -> None:
+    check_lengths(lengths, torch.empty_like(hidden[..., 0], dtype=torch.long))
+
+
+@at_the_door(_check_real)
 def real_tokens(
     hidden: Float[Tensor, "batch n d_model"], lengths: Int[Tensor, " batch"] | None
 ) -> Bool[Tensor, "batch n 1"]:
@@ -19,7 +25,6 @@ def real_tokens(
     """
     batch, n, _ = hidden.shape
     places = torch.arange(n, device=hidden.device).expand(batch, n)
-    check_lengths(lengths, places)
     lengths = torch.full_like(places[:, 0], n) if lengths is None else lengths
     return (places < lengths[:, None])[..., None]
 

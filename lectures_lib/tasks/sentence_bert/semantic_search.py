@@ -8,14 +8,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from lectures_lib.checks.door import at_the_door
 
-def cosines(u: Float[Tensor, "n d_model"], v: Float[Tensor, "m d_model"]) -> Float[Tensor, "n m"]:
-    """The cosine of every vector of u with every vector of v.
 
-    Raises:
-        TypeError: for what is no tensor.
-        ValueError: for vectors of different widths, or tensors of another shape.
-    """
+def _check_vectors(u: Tensor, v: Tensor) -> None:
     for name, vectors in (("u", u), ("v", v)):
         if not isinstance(vectors, Tensor):
             raise TypeError(f"{name} must be a tensor (n, d_model), got a {type(vectors).__name__}")
@@ -29,6 +25,16 @@ def cosines(u: Float[Tensor, "n d_model"], v: Float[Tensor, "m d_model"]) -> Flo
             f"vectors of {u.shape[-1]} and of {v.shape[-1]} numbers cannot be compared: they come "
             f"from different models"
         )
+
+
+@at_the_door(_check_vectors)
+def cosines(u: Float[Tensor, "n d_model"], v: Float[Tensor, "m d_model"]) -> Float[Tensor, "n m"]:
+    """The cosine of every vector of u with every vector of v.
+
+    Raises:
+        TypeError: for what is no tensor.
+        ValueError: for vectors of different widths, or tensors of another shape.
+    """
     return F.normalize(u, dim=-1) @ F.normalize(v, dim=-1).T
 
 

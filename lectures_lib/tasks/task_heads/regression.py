@@ -29,7 +29,8 @@ class SentenceRegressor(Head):
         lengths: Int[Tensor, " batch"] | None = None,
     ) -> Float[Tensor, " batch"]:
         """The numbers. The arguments are those of `Bert.forward`."""
-        return self.head(self.dropout(self.bert(tokens, segments, lengths).pooled))[:, 0]
+        x = self.bert(tokens, segments, lengths).pooled
+        return self.head(self.dropout(x))[:, 0]
 
     @staticmethod
     def loss(
