@@ -1,10 +1,13 @@
 """The directive {chapter-cards}: a card for each chapter of one part, with its number, a picture and
-what its reader will be able to do; {start}: the ways in.
+what its reader will be able to do; {start}: the ways in; {welcome-picture}: the arcs, with a field
+for a sentence of the reader's own.
 """
 
 import html
+import json
 from pathlib import Path
 
+import live_models
 import page_scripts
 import quizzes
 import social_cards
@@ -18,6 +21,7 @@ from sphinx.util.docutils import SphinxDirective
 THUMBNAILS = "_static/thumbnails"  # of the site
 CARDS = '<ul class="chapter-cards">'
 WIDTH, HEIGHT = 320, 150  # of the largest thumbnail
+PICTURE = Path(__file__).parents[1] / "figures" / "welcome.svg"
 
 
 class card_of(nodes.General, nodes.Element):  # noqa: N801
@@ -42,14 +46,14 @@ class ChapterCards(SphinxDirective):
 
 
 class Start(SphinxDirective):
-    """`{start} notebooks/02_self_attention`: buttons to read this chapter, to open it on Colab, and
-    to try the models.
+    """`{start} notebooks/02_self_attention`: buttons to read this chapter, and to open it on
+    Colab.
     """
 
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Three links that look like buttons."""
+        """Two links that look like buttons."""
         page, options = self.arguments[0], self.config.html_theme_options
         repository = options["repository_url"].removeprefix("https://")
         colab = (
@@ -61,10 +65,25 @@ class Start(SphinxDirective):
         up = "../" * self.env.docname.count("/")
         text = (
             f'<p class="start"><a class="start-first" href="{up}{page}.html">Start with chapter '
-            f'{number}</a> <a href="{colab}">Open it in Colab</a> '
-            f'<a href="{up}book/live.html">Type your own sentence</a></p>'
+            f'{number}</a> <a href="{colab}">Open it in Colab</a></p>'
         )
         return [nodes.raw("", text, format="html")]
+
+
+class WelcomePicture(SphinxDirective):
+    """The picture of book/figures/welcome.py. It is told where MiniLM is fetched from, which reads a
+    sentence that its reader types.
+    """
+
+    def run(self) -> list[nodes.Node]:
+        """The figure, as it was drawn."""
+        self.env.note_dependency(str(PICTURE))
+        model = live_models.addresses(live_models.sentences())
+        told = html.escape(json.dumps(model))
+        text = PICTURE.read_text(encoding="utf-8")
+        return [
+            nodes.raw("", text.replace("<figure ", f'<figure data-model="{told}" '), format="html")
+        ]
 
 
 def visit_cards(translator, node: card_of) -> None:
@@ -116,5 +135,6 @@ def setup(app: Sphinx) -> dict:
     )
     app.add_directive("chapter-cards", ChapterCards)
     app.add_directive("start", Start)
+    app.add_directive("welcome-picture", WelcomePicture)
     app.add_node(card_of, html=(visit_cards, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

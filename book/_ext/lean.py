@@ -25,6 +25,8 @@ COMMENT, BLANK = re.compile("<!--.*?-->", re.DOTALL), re.compile(r"\n\s*\n")
 MEASURING = re.compile(
     r"document\.querySelectorAll\([^()]*(?:\([^()]*\))?\)\.forEach\((\w)=>\{\1\.tabIndex=[^?{};]*\?0:-1\}\)"
 )
+# The theme's own marking of the section that is read begins by asking for the list.
+MARKING = re.compile(r'document\.querySelector\("#pst-page-toc-nav"\)')
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
 
 
@@ -115,17 +117,25 @@ def trim_icons(site: Path) -> None:
         font.save(path)
 
 
-def take_out_measuring(site: Path) -> None:
-    """The theme asks each box of a page in turn whether it scrolls, closed folds too, and tells it so,
+def take_out(site: Path) -> None:
+    """Take out of the theme's script what one of ours does instead.
+
+    The theme asks each box of a page in turn whether it scrolls, closed folds too, and tells it so,
     which makes a browser lay out the page again and again. `scrolls.js` does it with an observer.
+    What it marks in a page's Contents is often not the section that is read (`contents.js`).
 
     Raises:
         ValueError: if the theme's script no longer has that place.
     """
     script = site / "_static" / "scripts" / "pydata-sphinx-theme.js"
-    text, found = MEASURING.subn("void 0", script.read_text(encoding="utf-8"))
-    if found != 1:
-        raise ValueError(f"{script.name} has {found} places that measure boxes, 1 was expected")
+    text = script.read_text(encoding="utf-8")
+    for what, place, instead in (
+        ("measure boxes", MEASURING, "void 0"),
+        ("mark the section that is read", MARKING, "null"),
+    ):
+        text, found = place.subn(instead, text)
+        if found != 1:
+            raise ValueError(f"{script.name} has {found} places that {what}, 1 was expected")
     script.write_text(text, encoding="utf-8")
 
 
@@ -145,7 +155,7 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     ):
         for path in site.glob(f"_static/{unused}"):
             path.unlink()
-    take_out_measuring(site)
+    take_out(site)
     trim_pages(site)
     trim_styles(site)
     trim_icons(site)

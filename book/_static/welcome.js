@@ -1,14 +1,21 @@
 // The welcome page's picture answers: a pressed word asks, a slider chooses the head, a list the sentence. The picture that the page
-// brings along (book/figures/welcome.py) is drawn again with other numbers, those of welcome.json, fetched when one first touches it.
+// brings along (book/figures/welcome.py) is drawn again with other numbers, those of welcome.json, fetched when one first touches it. A
+// sentence of the reader's own is read by MiniLM here, in a worker, once she presses the button: then the model is fetched.
 (() => {
   "use strict";
   const figure = document.querySelector(".picture.welcome");
   if (!figure) return;
   const FONT = 23, LINE = 205; // as in welcome.py
+  const LETTER = 12.2, SPACE = 14, NARROWEST = 40, LEFT = 8; // a word's place, as there
+  const WIDEST = 800; // a line of words that can still be read on a telephone
+  const HIGHEST = 204; // an arc, so that it ends below the picture's upper edge
   const HEADS = 12; // a layer
+  const VERBS = ["are", "is", "were", "was", "have", "has", "do", "does"]; // they ask first, if a sentence has one
   const file = new URL("welcome.json", document.currentScript.src);
-  const [list, slider, where, said] = ["select", "input", ".welcome-head", ".welcome-said"].map((what) => figure.querySelector(what));
-  let sentences = null, now = null;
+  const [list, slider, where, said] = ["select", "[type=range]", ".welcome-head", ".welcome-said"].map((what) => figure.querySelector(what));
+  const own = figure.querySelector(".welcome-own"), [field, status] = ["input", "output"].map((what) => own.querySelector(what)), model = JSON.parse(figure.dataset.model);
+  const size = `${(model.bytes / 1e6).toFixed(0)} MB`;
+  let sentences = null, now = null, machine = null, turn = null;
   for (const control of [list, slider]) control.shown = control.value;
 
   offer(figure.querySelectorAll("svg text:not(.muted)"));
@@ -34,6 +41,11 @@
     now.head = slider.value % HEADS;
   }));
   list.addEventListener("change", () => change(() => { now = { ...sentences[list.selectedIndex] }; }));
+  own.addEventListener("submit", (event) => {
+    event.preventDefault();
+    read(field.value.trim());
+  });
+  status.textContent = `Fetches a model, ${size}, once. What you type stays here.`;
 
   // Whether the numbers are here, fetched once; if they cannot be had, the controls tell again what the picture shows.
   function ready() {
@@ -53,6 +65,48 @@
     return ready.promise;
   }
 
+  // A sentence of the reader's own. Only the last one that was asked for is shown.
+  async function read(text) {
+    const mine = (turn = {}), say = (what) => { if (turn === mine) status.textContent = what; };
+    if (!text) {
+      say("Type a sentence first.");
+      return;
+    }
+    say(machine?.loaded ? "Reading …" : `Fetching the model, ${size} …`);
+    try {
+      machine ??= new (await import(new URL("../live/machine.js", file))).Machine(model);
+      await machine.load((share) => say(`Fetching the model: ${Math.round(100 * share)} % of ${size}`));
+      say("Reading …");
+      const found = await machine.ask("look", { text }).promise;
+      if (turn !== mine || !await ready() || turn !== mine) return;
+      say(take(text, found) ? "The model is here. What you type stays here." : "That is too long for one line. Take fewer words.");
+    } catch (error) {
+      say(`That did not work: ${error.message}`);
+    }
+  }
+
+  // What MiniLM has read, without the marks around it, becomes one of the list's sentences, if it is not too long. Its verb asks, or else
+  // the word that looks most at another.
+  function take(text, { tokens, attention }) {
+    const words = tokens.slice(1, -1), widths = words.map((word) => Math.max(LETTER * word.length, NARROWEST));
+    const begins = widths.map((_, i) => LEFT + SPACE * i + widths.slice(0, i).reduce((sum, width) => sum + width, 0));
+    const width = Math.round(begins.at(-1) + widths.at(-1) + SPACE);
+    if (width > WIDEST) return false;
+    const shares = attention.map((heads) => heads.map((rows) => rows.slice(1, -1).map((row) => Array.from(row.slice(1, -1), (share) => Math.round(100 * share)))));
+    const { layer, head } = now, most = shares[layer][head].map((row, i) => Math.max(0, ...row.filter((_, j) => j !== i)));
+    const verb = VERBS.map((word) => words.indexOf(word)).find((i) => i >= 0);
+    now = { words, asks: verb ?? most.indexOf(Math.max(...most)), layer, head, centres: begins.map((begin, i) => Math.round(begin + widths[i] / 2)), width, shares };
+    let at = [...list.options].findIndex((option) => option.text === text);
+    if (at < 0) {
+      at = list.options.length;
+      list.add(new Option(text));
+    }
+    sentences[at] = { ...now };
+    list.selectedIndex = at;
+    draw();
+    return true;
+  }
+
   async function change(how, focused = null) {
     if (!await ready()) return;
     how();
@@ -70,9 +124,10 @@
     };
     const svg = figure.querySelector("svg"), top = LINE - 26;
     const best = [...words.keys()].filter((i) => i !== asks).reduce((most, i) => (row[i] > row[most] ? i : most));
-    const arcs = words.map((_, i) => {
-      if (i === asks || !row[i]) return "";
-      const height = Math.round(28 + Math.abs(centres[i] - centres[asks]) * 0.62);
+    const far = (i) => Math.abs(centres[i] - centres[asks]), drawn = [...words.keys()].filter((i) => i !== asks && row[i]);
+    const steep = Math.min(0.62, HIGHEST / Math.max(...drawn.map(far)));
+    const arcs = drawn.map((i) => {
+      const height = Math.round(28 + far(i) * steep);
       return made("path", {
         class: "arc", "stroke-width": 1 + 0.15 * row[i], opacity: 0.45 + 0.005 * row[i],
         d: `M${centres[asks]} ${top}C${centres[asks]} ${top - height} ${centres[i]} ${top - height} ${centres[i]} ${top}`,
@@ -83,7 +138,7 @@
     const rest = 100 - row.reduce((sum, share) => sum + share, 0);
     const title = made("title", { id: "welcome-title" }, `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`);
     svg.setAttribute("viewBox", `0 0 ${width} ${LINE + 46}`);
-    svg.replaceChildren(title, ...arcs.filter(Boolean), ...letters, ...numbers);
+    svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);
     slider.value = layer * HEADS + head;
     where.textContent = `layer ${layer}, head ${head}`;
@@ -91,7 +146,8 @@
       ? `“${words[asks]}” gives ${(rest / 100).toFixed(2)} to the two marks around the sentence.`
       : row[best] > row[asks] ? `“${words[asks]}” takes most from “${words[best]}”: ${(row[best] / 100).toFixed(2)}.`
         : `“${words[asks]}” takes most from itself: ${(row[asks] / 100).toFixed(2)}.`;
+    const pieces = words.some((word) => word.startsWith("##")) ? " It reads a rare word in pieces; ## marks one that goes on." : "";
     figure.querySelector("figcaption").textContent =
-      `How much of each word flows into “${words[asks]}”, measured in one head of a small trained model: MiniLM, layer ${layer}, head ${head} (counted from 0).`;
+      `How much of each word flows into “${words[asks]}”, measured in one head of a small trained model: MiniLM, layer ${layer}, head ${head} (counted from 0).${pieces}`;
   }
 })();

@@ -22,7 +22,11 @@ CAPTION = (
 )
 # what book/_static/welcome.js answers to; without scripts the style sheet hides it
 CONTROLS = (
-    '<div class="welcome-controls">\n<label>Sentence <select autocomplete="off">'
+    '<div class="welcome-controls">\n<form class="welcome-own"><label for="welcome-own">Your own '
+    'sentence</label> <input id="welcome-own" maxlength="50" autocomplete="off" '
+    'spellcheck="false" enterkeyhint="go" placeholder="the dog that chased the cats is tired"> '
+    "<button>Read it</button> <output></output></form>\n"
+    '<label>Or one of these <select autocomplete="off">'
     + "".join(f"<option>{sentence}</option>" for sentence, *_ in CHOICE)
     + '</select></label>\n<label>One of 72 heads <input type="range" min="0" max="71" '
     f'autocomplete="off" value="{12 * LAYER + HEAD}"> '

@@ -3,6 +3,7 @@
 // the reader's own sentence plays as soon as the model has read it. A vector that is pressed can be looked into (inside.js).
 import { choice, make, percent } from "./figure.js";
 import { Lanes } from "./lanes.js";
+import { Levels } from "./levels.js";
 import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
@@ -12,6 +13,7 @@ import { animate, close, middle } from "./zooming.js";
 const PAUSE = 520; // milliseconds a step, of a film that plays
 const MOST = 40; // tokens on one side: more cannot be told apart
 const NEAR = 6; // how far the film comes near when a vector opens
+const same = (one, other) => String(Object.values(one ?? {})) === String(Object.values(other ?? {})); // vectors
 
 export class AtWork extends TwoWays {
   constructor(host, options) {
@@ -31,6 +33,7 @@ export class AtWork extends TwoWays {
     this.heads.select.addEventListener("change", () => this.begin(this.walk.step));
     this.walk.play.addEventListener("click", () => this.hush());
     this.prepare();
+    this.levels = new Levels(() => this.opened, (level) => this.back(level));
     this.take(stored(options.run), { machine: this.machine, text: this.text.value });
     this.walk.begin(this.lanes.moments.length - 1, 0);
     this.width = this.sees.clientWidth;
@@ -170,7 +173,7 @@ export class AtWork extends TwoWays {
   }
 
   // Into the vector that is asked: the code for it is fetched now, and the model, if it has not come yet.
-  async enter() {
+  async enter(path) {
     const { asked, of } = this, code = import("./inside.js").catch((error) => error);
     this.opening = true;
     this.stage.after(this.status);
@@ -187,11 +190,33 @@ export class AtWork extends TwoWays {
       return;
     }
     this.say("");
-    this.open(new Inside(of.trace, (left) => this.out(left)), asked);
+    this.open(new Inside(of.trace, (left) => this.out(left), () => this.levels.follow()), asked, path);
+  }
+
+  // What is open, for the browser's history: the way in, from which vector, and of which translation.
+  get opened() {
+    const { inside, of, machines } = this;
+    return inside && { path: inside.path, asked: inside.asked, text: of.text, direction: machines.indexOf(of.machine) };
+  }
+
+  // Back and Forward: out to a level, out to the film, or in again, as long as it is the same translation; whether it can.
+  back(level) {
+    const { inside, of } = this, isIt = level.text === of.text && this.machines[level.direction] === of.machine;
+    if (!level.path) {
+      if (inside) this.out(inside.asked);
+      return true;
+    }
+    if (!of.trace || !isIt) return false;
+    if (inside) inside.to(level.path, level.asked);
+    else {
+      if (!same(level.asked, this.asked)) this.ask(level.asked);
+      this.enter(level.path);
+    }
+    return true;
   }
 
   // The film comes near and goes, while the inside grows out of the vector.
-  open(inside, asked) {
+  open(inside, asked, path) {
     const { sees } = this, there = this.lanes.node(asked).querySelector("rect").getBoundingClientRect();
     this.leave();
     this.inside = inside;
@@ -201,14 +226,14 @@ export class AtWork extends TwoWays {
     sees.inert = true;
     if (nears) nears.finished.then(away, away);
     else away();
-    inside.begin(asked, there);
+    inside.begin(asked, there, path);
   }
 
   // Out again, to the vector where one has come to.
   out(asked) {
-    const same = String(Object.values(asked)) === String(Object.values(this.asked));
+    const before = this.asked;
     this.leave();
-    if (!same) this.ask(asked);
+    if (!same(asked, before)) this.ask(asked);
     const node = this.lanes.node(asked);
     this.keepInView(this.lanes.where(asked));
     this.lanes.hold(node);
@@ -220,6 +245,7 @@ export class AtWork extends TwoWays {
     if (!this.inside) return;
     this.inside.whole.remove();
     this.inside = undefined;
+    this.levels.follow();
     for (const one of this.sees.getAnimations()) one.cancel();
     this.sees.hidden = this.sees.inert = false;
     if (this.sees.clientWidth !== this.width) {

@@ -26,10 +26,12 @@ const SEEN = { ...VIEWS, token, query: looks };
 const bare = (tokens) => tokens.map((one) => ({ ...one, token: one.token.replace(/^␣/, "") }));
 
 export class Inside {
-  // `left({stack, level, at})`: called when the reader has gone out, with the vector where the way began.
-  constructor(trace, left) {
+  // `left({stack, level, at})`: called when the reader has gone out, with the vector where the way began; `moved()`: when she has
+  // gone somewhere else within.
+  constructor(trace, left, moved) {
     this.trace = new Trace({ ...trace, source: bare(trace.source), target: bare(trace.target) });
     this.left = left;
+    this.moved = moved;
     this.c = 0; // the number of a vector that is looked at, from place to place
     this.steps = make("nav", { class: "lv-steps", "aria-label": "Where you are in the film" });
     this.view = make("div", { class: "lv-view", role: "group", tabindex: "-1" });
@@ -49,13 +51,20 @@ export class Inside {
     }).observe(this.whole);
   }
 
-  // Begin at a vector of the film, which stands at a rectangle of the window.
-  begin(asked, there) {
+  // Begin at a vector of the film, which stands at a rectangle of the window; or deeper, at the end of a way from there.
+  begin(asked, there, path) {
     const { stack, level, at } = asked;
     this.asked = asked;
     this.whole.className = `lv-inside lv-within lv-${stack}`;
-    this.path = [level === 0 ? [stack === "encoder" ? "source" : "target", at] : [stack, level - 1, "token", at]];
+    this.path = path ? [...path] : [level === 0 ? [stack === "encoder" ? "source" : "target", at] : [stack, level - 1, "token", at]];
     this.come(there, this.whole);
+    this.moved();
+  }
+
+  // To the end of another way: out, if it is a part of this one.
+  to(path, asked) {
+    if (path.length < this.path.length && String(path) === String(this.path.slice(0, path.length))) this.out(path.length);
+    else this.begin(asked, undefined, path);
   }
 
   // Further in; a neighbour takes the place of the one that is seen.
@@ -74,6 +83,7 @@ export class Inside {
       this.paint();
       (this.view.querySelector("[aria-pressed=true]") ?? this.view).focus({ preventScroll: true });
     } else this.come(there);
+    this.moved();
   }
 
   // What is new grows out of a rectangle: the view, or all of it.
@@ -96,6 +106,7 @@ export class Inside {
     const part = this.part(from.join("-"));
     part.focus();
     close(this.view, part.getBoundingClientRect());
+    this.moved();
   }
 
   // The part of the view that leads to a place, or else the view.

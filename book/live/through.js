@@ -1,6 +1,7 @@
 // One sentence through the whole Transformer: a drawing of it whose parts open, from the blocks down to single products. Where one is
 // (places.js) stands in the page's address, in a line of steps, and in `view`; what is seen there is drawn by the views.
 import { make, megabytes } from "./figure.js";
+import { carried } from "./levels.js";
 import { address, beside, fromAddress, kind, name, nearest, outer, way } from "./places.js";
 import { whole } from "./through_drawings.js";
 import { VIEWS } from "./through_views.js";
@@ -77,7 +78,7 @@ export class Through extends TwoWays {
     if (String(next) === String(before) && String(next) === String(place) && !push) return;
     const held = this.inside.contains(document.activeElement), again = this.again();
     this.place = next;
-    if (push && address(next) !== location.hash && String(next) !== String(before)) history.pushState(history.state, "", address(next) || location.pathname + location.search);
+    if (push && address(next) !== location.hash && String(next) !== String(before)) history.pushState(carried(), "", address(next) || location.pathname + location.search);
     this.paint();
     if (held || node) (again?.() ?? this.from(before)).focus({ preventScroll: true });
     if (this.inside.getBoundingClientRect().top < 0) this.inside.scrollIntoView({ block: "start" });

@@ -406,6 +406,138 @@ def test_another_head_or_key_takes_the_place_of_the_one_that_is_seen(film):
     assert len(steps(box)) == 4
 
 
+def entries(page) -> int:
+    return page.evaluate("history.length")
+
+
+def back(page, expected, forward=False):
+    """Browser's Back (or Forward); what the line of steps says then."""
+    (page.go_forward if forward else page.go_back)()
+    page.wait_for_function(
+        """names => JSON.stringify([...document.querySelectorAll(".lv-within .lv-steps li button")]
+             .map(button => button.innerText)) === JSON.stringify(names)""",
+        arg=expected,
+    )
+
+
+def test_back_closes_a_level_and_forward_opens_it_again(film):
+    box = film()
+    page = box.page
+    before = entries(page)
+    down(box, WAYS[0])
+    names = steps(box)
+    assert len(names) == 5 and entries(page) == before + 4
+    address = page.url
+    for n in (4, 3, 2, 0):
+        back(page, names[:n])
+    assert box.locator("[data-at][aria-pressed=true]").get_attribute("data-at") == "encoder-3-1"
+    for n in (2, 3, 4, 5):
+        back(page, names[:n], forward=True)
+    assert entries(page) == before + 4 and page.url == address
+    # Escape, the button and the line of steps lead out by the same entries
+    page.keyboard.press("Escape")
+    box.locator(".lv-within").get_by_role("button", name="Back").click()
+    assert steps(box) == names[:3]
+    back(page, names[:4], forward=True)
+    box.locator(".lv-within .lv-steps").get_by_role("button", name="film").click()
+    assert box.locator(".lv-within").count() == 0
+    page.wait_for_function("!history.state.level.path")  # the history follows
+    back(page, names[:2], forward=True)
+    assert entries(page) == before + 4
+
+
+def test_neighbours_leave_no_trail(film):
+    box = film()
+    page = box.page
+    down(box, WAYS[0], levels=2)
+    n = entries(page)
+    heads = box.get_by_role("list", name="Keys")
+    for key in ("spielen", "im", "Schnee"):
+        heads.get_by_role("button", name=key, exact=True).click()
+    assert entries(page) == n
+    back(page, steps(box)[:3])
+    back(page, steps(box)[:2])
+    back(page, [])
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+def test_escape_pressed_fast_leads_out_and_no_further(film):
+    box = film()
+    page = box.page
+    down(box, WAYS[0])
+    for _ in range(6):
+        page.keyboard.press("Escape")
+    assert box.locator(".lv-within").count() == 0
+    page.wait_for_function("!history.state?.level?.n")
+    assert page.url.endswith(PAGE) and page.evaluate("history.state.level.path") is None
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+def test_another_step_of_the_film_leaves_its_levels_behind(film):
+    box = film()
+    page = box.page
+    down(box, WAYS[0], levels=2)
+    box.get_by_role("slider").first.press("End")
+    assert box.locator(".lv-within").count() == 0
+    page.wait_for_function("!history.state?.level?.n")
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+def test_levels_of_another_sentence_stay_closed(film):
+    box = film()
+    page = box.page
+    enter(box, ENCODER)
+    back(page, [])
+    box.get_by_label("Your own sentence").fill(OWN)
+    box.get_by_role("button", name="Translate").click()
+    box.get_by_text("liest").first.wait_for()
+    page.go_forward()
+    page.wait_for_function("history.state?.level?.n === 0")
+    assert box.locator(".lv-within").count() == 0
+
+
+def test_what_was_open_before_the_page_was_loaded_again_is_passed_over(film):
+    box = film()
+    page = box.page
+    down(box, WAYS[0], levels=3)
+    page.reload()
+    page.wait_for_function(EVERY_FIGURE)
+    assert box.locator(".lv-within").count() == 0
+    page.go_back()  # a level that can no longer be shown, and on to the entry before all of them
+    page.wait_for_function("history.state?.level?.n === 0")
+    page.go_back()
+    page.wait_for_url("about:blank")
+
+
+def test_the_sections_and_the_other_figure_have_entries_of_their_own(film):
+    box = film()
+    page = box.page
+    enter(box, ENCODER)
+    names = steps(box)
+    page.evaluate("location.hash = '#three-things-to-try'")
+    page.wait_for_timeout(100)
+    assert steps(box) == names
+    other = figure(page, "One sentence, all the way down")
+    other.get_by_role("button", name="encoder block 2").click()
+    page.wait_for_url("**#at-encoder-2")
+    to(box, "encoder-2-self_attention-1-1")
+    deeper = steps(box)
+    page.keyboard.press("Escape")
+    assert steps(box) == names
+    page.wait_for_function("history.state.level.path.length === 1")
+    back(page, deeper, forward=True)
+    back(page, names)
+    assert page.url.endswith("#at-encoder-2")
+    back(page, names)
+    page.wait_for_url("**#three-things-to-try")
+    back(page, names)
+    back(page, [])
+    assert "#" not in page.url
+
+
 def test_a_download_that_fails_is_said_and_can_be_tried_again(film):
     box = film()
     page = box.page

@@ -17,6 +17,7 @@ MEASURING = (
     'x=()=>{document.querySelectorAll(["pre",".wide"].join(", ")).forEach(e=>'
     "{e.tabIndex=e.scrollWidth>e.clientWidth||e.scrollHeight>e.clientHeight?0:-1})}"
 )
+MARKING = ';y=()=>{const e=document.querySelector("#pst-page-toc-nav");if(!e)return;e.mark()}'
 
 
 @pytest.fixture
@@ -27,22 +28,30 @@ def script(tmp_path):
     return file
 
 
-def test_the_theme_measures_no_box(tmp_path, script):
-    script.write_text(MEASURING)
-    lean.take_out_measuring(tmp_path)
-    assert script.read_text() == "x=()=>{void 0}"
+def test_the_theme_measures_no_box_and_marks_no_section(tmp_path, script):
+    script.write_text(MEASURING + MARKING)
+    lean.take_out(tmp_path)
+    assert script.read_text() == "x=()=>{void 0};y=()=>{const e=null;if(!e)return;e.mark()}"
 
 
-@pytest.mark.parametrize("code", ["", MEASURING * 2])
-def test_another_theme_is_no_longer_changed_unseen(tmp_path, script, code):
+@pytest.mark.parametrize(
+    ("code", "found", "what"),
+    [
+        (MARKING, 0, "measure boxes"),
+        (MEASURING * 2 + MARKING, 2, "measure boxes"),
+        (MEASURING, 0, "mark the section"),
+    ],
+)
+def test_another_theme_is_no_longer_changed_unseen(tmp_path, script, code, found, what):
     script.write_text(code)
-    with pytest.raises(ValueError, match=f"has {2 * bool(code)} places that measure boxes, 1 was"):
-        lean.take_out_measuring(tmp_path)
+    with pytest.raises(ValueError, match=f"has {found} places that {what}.*, 1 was"):
+        lean.take_out(tmp_path)
 
 
 def test_the_site_has_it(html):
     written = (html / "_static/scripts/pydata-sphinx-theme.js").read_text("utf-8")
     assert not lean.MEASURING.search(written)
+    assert not lean.MARKING.search(written)
 
 
 def test_icon_fonts_keep_the_icons_that_are_named_and_say_nothing(tmp_path, caplog):

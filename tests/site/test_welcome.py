@@ -1,5 +1,5 @@
-"""The front page: two ways in, and a card for every chapter; how a page looks without scripts and on
-paper.
+"""The front page: two ways in, a sentence of one's own, and a card for every chapter; how a page
+looks without scripts and on paper.
 """
 
 import json
@@ -17,13 +17,12 @@ def front(html):
     return BeautifulSoup((html / pages()[0]).read_text(encoding="utf-8"), "html.parser").main
 
 
-def test_three_ways_in(front):
-    start, colab, own = front.select(".start a")
+def test_two_ways_in(front):
+    start, colab = front.select(".start a")
     assert start.get_text() == "Start with chapter 2"
     assert start["href"] == "../notebooks/02_self_attention.html"
     assert colab["href"].startswith("https://colab.research.google.com/github/")
     assert colab["href"].endswith("/blob/main/notebooks/02_self_attention.ipynb")
-    assert own["href"] == "../book/live.html"
 
 
 def test_a_card_for_each_chapter_in_order(front, html):
@@ -103,24 +102,107 @@ def test_another_head_and_another_sentence(picture):
     assert shown(picture) == SHARES[0]["shares"][5][11][5]
     arcs = picture.locator("svg .arc").count()
     assert arcs == sum(share > 0 for i, share in enumerate(shown(picture)) if i != 5)
-    picture.get_by_label("Sentence").select_option(index=1)
+    picture.get_by_label("Or one of these").select_option(index=1)
     picture.locator("text.asks", has_text="is").wait_for()
     begin = SHARES[1]
     assert shown(picture) == begin["shares"][begin["layer"]][begin["head"]][begin["asks"]]
-    assert "“boy”: 0.61" in picture.locator("output").inner_text()
+    assert "“boy”: 0.61" in picture.locator(".welcome-said").inner_text()
 
 
 @pytest.mark.browser
 def test_numbers_that_cannot_be_fetched_are_said(picture):
     picture.page.route("**/welcome.json", lambda route: route.abort())
     before = shown(picture)
-    picture.get_by_label("Sentence").select_option(index=1)
+    picture.get_by_label("Or one of these").select_option(index=1)
     picture.get_by_text("could not be fetched").wait_for()
     assert shown(picture) == before
-    assert picture.get_by_label("Sentence").evaluate("list => list.selectedIndex") == 0
+    assert picture.get_by_label("Or one of these").evaluate("list => list.selectedIndex") == 0
     picture.page.unroute("**/welcome.json")
     picture.get_by_role("button", name="table").click()
     picture.locator("text.asks", has_text="table").wait_for()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1360, 800), (390, 844)])
+def test_the_first_screen_has_the_promise_the_start_and_a_field(tab, address, size):
+    """Without scrolling; and nothing is fetched for the field before it is used."""
+    page = tab(*size)
+    page.goto(address + pages()[0], wait_until="networkidle")
+    first = page.locator(".bd-article section > p").first
+    assert "four lines of attention" in first.inner_text()
+    own = page.locator(".welcome-own")
+    for seen in (first, page.locator(".start-first"), own.locator("input"), own.locator("button")):
+        box = seen.bounding_box()
+        assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
+    assert "23 MB" in own.inner_text()
+    parts = ("/models/", "worker.js", "welcome.json")
+    assert not [url for url in page.asked if any(part in url for part in parts)]
+
+
+def read_own(picture, sentence: str) -> None:
+    """Type a sentence and press Enter; wait until it is drawn."""
+    picture.get_by_label("Your own sentence").fill(sentence)
+    picture.page.keyboard.press("Enter")
+    picture.get_by_text("The model is here").wait_for(timeout=120_000)
+
+
+@pytest.mark.browser
+def test_a_sentence_of_ones_own_is_read_as_the_library_reads_it(picture):
+    from lectures_lib.models.minilm import read
+
+    sentence = "The cats that our dog unchased are tired"
+    read_own(picture, sentence)
+    fetched = sorted({url.rsplit("/", 1)[1] for url in picture.page.asked if "/models/" in url})
+    assert fetched == ["minilm_8bit.safetensors", "vocab.txt"]
+    mini = read(sentence)
+    words, asks = mini.tokens[1:-1], mini.tokens.index("are")
+    letters = picture.locator("svg text:not(.muted)")
+    assert letters.all_text_contents() == words and any(word.startswith("##") for word in words)
+    assert "## marks one that goes on" in picture.locator("figcaption").inner_text()
+    assert picture.locator("text.asks").text_content() == "are"  # the verb
+    for layer, head in ((3, 1), (3, 2)):
+        expected = 100 * mini.weights[layer, head, asks, 1:-1]
+        assert shown(picture) == pytest.approx(expected.tolist(), abs=2.5)  # 8 bits
+        picture.get_by_role("slider").press("ArrowRight")
+
+    # It stays in the list, beside those of the page.
+    chosen = picture.get_by_label("Or one of these")
+    assert chosen.locator("option").count() == len(SHARES) + 1
+    chosen.select_option(index=0)
+    picture.locator("text.asks", has_text="are").wait_for()
+    assert shown(picture) == SHARES[0]["shares"][3][1][5]
+    chosen.select_option(label=sentence)
+    assert letters.all_text_contents() == words
+    read_own(picture, sentence)
+    assert chosen.locator("option").count() == len(SHARES) + 1
+
+
+@pytest.mark.browser
+def test_arcs_of_a_long_sentence_stay_in_the_picture(picture):
+    read_own(picture, "a b c d e f g h i j k l m is")
+    tops = picture.locator(".arc").evaluate_all("arcs => arcs.map((arc) => arc.getBBox().y)")
+    assert len(tops) > 3 and min(tops) >= 0
+
+
+@pytest.mark.browser
+def test_what_cannot_be_read_is_said(picture):
+    own, field = picture.locator(".welcome-own"), picture.get_by_label("Your own sentence")
+    before = shown(picture)
+    field.press("Enter")
+    own.get_by_text("Type a sentence first").wait_for()
+    assert not [url for url in picture.page.asked if "/models/" in url]
+    picture.page.context.route("**/models/**", lambda route: route.fulfill(status=503))
+    field.fill("the dog is here")
+    own.get_by_role("button").click()
+    own.get_by_text("could not be fetched (503)").wait_for()
+    assert shown(picture) == before
+    picture.page.context.unroute("**/models/**")
+    read_own(picture, "the dog is here")
+    now = shown(picture)
+    field.fill("a " * 25)
+    field.press("Enter")
+    own.get_by_text("too long for one line").wait_for()
+    assert shown(picture) == now
 
 
 @pytest.mark.browser
