@@ -2,13 +2,16 @@
 asked of the stored weights and of their rounding.
 
     LECTURES_DATA=… python experiments/eight_bits.py
-        five minutes of one core; writes book/results/eight_bits.json
+        six minutes of one core; writes book/results/eight_bits.json after each part
+    LECTURES_DATA=… python experiments/eight_bits.py --only answers
+        one part; the others are kept from the last run
 
 The model that fills holes is asked for words; MiniLM as it is published for cosines of sentences
 and of words, and for its attention; MiniLM with thin matrices and heads, which stay as they are,
 for verdicts, names and answers.
 """
 
+import argparse
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -31,6 +34,7 @@ from lectures_lib.training.pretraining import PreTrainingBatch, evaluate
 TITLE = "The models that pages fetch: stored weights against their rounding to 8 bits"
 N_BATCHES = 20  # of text with holes
 N_INSIDE = 300  # pairs of sentences whose tokens are looked at
+N_QUESTIONS = 300  # of SQuAD
 HEADS = {"sentiment": "sst2", "entities": "wnut", "answers": "squad"}
 
 
@@ -127,6 +131,8 @@ def head(task: str, body: Bert) -> dict:
     (to the words, of names) stay as they were.
     """
     setting = prepare(HEADS[task])
+    if task == "answers":
+        setting.asked = setting.asked[:N_QUESTIONS]
     path = stored.FOLDER / f"{task}.safetensors"
     models = {"stored": stored.load_adapted(path), "eight_bits": stored.load_adapted(path, body)}
     said = {name: setting.said(model) for name, model in models.items()}
@@ -141,23 +147,42 @@ def head(task: str, body: Bert) -> dict:
     return {"asked": len(setting.asked), "same_answer": sum(same) / len(same), **measured}
 
 
+def parts() -> dict[str, Callable[[], dict]]:
+    """What can be asked, by its name; each gives its numbers under the names in the file."""
+    published = Bert.from_pretrained(minilm.checkpoint(), dropout=0.0).eval()
+    tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+
+    def bodies() -> dict[str, Bert]:
+        return {"stored": published, "eight_bits": rounded(published, Bert)[0]}
+
+    def pairs() -> list[dict]:
+        return list(data.load("similarity", "validation", "real"))
+
+    def of_head(task: str) -> Callable[[], dict]:
+        return lambda: {task: head(task, rounded(published, Bert)[0])}
+
+    return {
+        "holes": holes,
+        "sentences": lambda: {"sentences": sentences(bodies(), tokenizer, pairs())},
+        "inside": lambda: inside(bodies(), tokenizer, pairs()[:N_INSIDE]),
+        **{task: of_head(task) for task in HEADS},
+    }
+
+
 def main() -> None:
     """Ask both, write."""
-    published = Bert.from_pretrained(minilm.checkpoint(), dropout=0.0)
-    tokenizer = WordPiece.load(minilm.checkpoint() / "vocab.txt")
-    pairs = list(data.load("similarity", "validation", "real"))
-    bodies = {"stored": published.eval(), "eight_bits": rounded(published, Bert)[0]}
-    measured = holes()
-    print(measured, flush=True)
-    measured["sentences"] = sentences(bodies, tokenizer, pairs)
-    print(measured["sentences"], flush=True)
-    measured |= inside(bodies, tokenizer, pairs[:N_INSIDE])
-    print(measured["attention"], measured["words"], flush=True)
-    for task in HEADS:
-        # a body of its own: the thin matrices are merged into it
-        measured[task] = head(task, rounded(published, Bert)[0])
-        print(task, measured[task], flush=True)
-    results.save("eight_bits", measured, TITLE, [])
+    asked = parts()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="*", choices=asked, default=list(asked))
+    chosen = parser.parse_args().only
+    measured = {} if chosen == list(asked) else results.load("eight_bits")["results"]
+    for name in chosen:
+        measured |= asked[name]()
+        results.save("eight_bits", measured, TITLE, [])
+        print(name, "measured", flush=True)
+    print(measured)
 
 
 if __name__ == "__main__":
