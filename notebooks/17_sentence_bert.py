@@ -842,9 +842,16 @@ for i in range(3):
     print(f"{cosine[0, i]:.2f}  {nine[place[0, i]]}")
 
 # %% [markdown]
-# (The second and the third found have no word in common with the question.) So with the book. `section.read` is a title
-# with the first sentences, `section.number` its chapter. (For more than a million texts, an index such as FAISS looks
-# at a part of them only.)
+# (The second and the third found have no word in common with the question.)
+#
+# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Below, sixty-four
+# short sentences on eight topics stand along the two directions in which they differ most, and your own come between them:
+# [Type your own](../book/live.md#a-map-of-sentences). Try three things. Does the solid line, to the nearest in all dimensions, stay
+# within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of the topics, and
+# what is its highest cosine? And one on two topics at once?
+#
+# So with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For more than a million
+# texts, an index such as FAISS looks at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
 # Sorted, texts of like length share a batch, and little of what is computed is padding.

@@ -19,9 +19,12 @@ from pathlib import Path
 
 import at_work
 import motion
+import results
+import sentence_map
 import through
 import torch
 import type_your_own
+import yaml
 from docutils import nodes
 from first_answers import answers
 from live_models import addresses
@@ -43,7 +46,10 @@ MORE = {
     "through": (through.COLOURS, "through.css"),
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
+    "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
 }
+# What rounding changes in a figure's model: {figure: {file of results: line}}.
+ROUNDING = yaml.safe_load((SCRIPTS / "rounding.yml").read_text(encoding="utf-8"))
 LATER = ("through.css", "inside.css")  # style sheets that a script fetches when it needs them
 
 
@@ -85,10 +91,18 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
         f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
-        f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n"
+        f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n{rounding(name)}"
         f'<script type="module" src="{"../" * env.docname.count("/")}{FOLDER}/live.js"></script>\n'
     )
     return nodes.raw("", text, format="html")
+
+
+def rounding(figure: str) -> str:
+    """What 8 bits change in its model, in a line, and where it was measured."""
+    return "".join(
+        f'<p class="lv-rounding">{html.escape(results.filled(line, file))}</p>\n'
+        for file, line in ROUNDING.get(figure, {}).items()
+    )
 
 
 def bring(app: Sphinx, doctree: nodes.document) -> None:

@@ -93,9 +93,13 @@ class Filled(string.Formatter):
 
 def answer(name: str) -> str:
     """What a file found, with its numbers."""
-    line = pages()[home(name)][name]["found"]
-    filled = Filled().vformat(line, (), {"results": load(name)["results"]})
-    return re.sub(r"(?<=\d)%", " %", filled)
+    return filled(pages()[home(name)][name]["found"], name)
+
+
+def filled(line: str, name: str) -> str:
+    """A line with the numbers of a file in it."""
+    said = Filled().vformat(line, (), {"results": load(name)["results"]})
+    return re.sub(r"(?<=\d)%", " %", said)
 
 
 def where(device: str) -> str:

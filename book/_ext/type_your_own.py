@@ -8,6 +8,7 @@ from functools import cache
 
 import torch
 from live_models import MADE, VOCABULARY, adapted, model, sentences
+from sentence_map import sentence_map
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
@@ -363,6 +364,7 @@ FIGURES = {
     "reader": reader,
     "senses": senses,
     "nearness": nearness,
+    "sentence_map": sentence_map,
     "digits": digits,
 }
 # The address of each figure's section there.
@@ -378,5 +380,6 @@ SECTIONS = {
     "where-a-bert-looks": "reader",
     "one-word-two-sentences": "senses",
     "near-by-meaning": "nearness",
+    "a-map-of-sentences": "sentence_map",
     "a-vit-that-reads-your-digit": "digits",
 }

@@ -1,7 +1,8 @@
 // A digit that the reader draws, as a ViT sees it (chapter 11): 8 × 8 greys in 16 patches, what it takes them for, and how much of
-// each patch reached the class token, by attention rollout.
+// each patch reached the class token, by attention rollout; and how alike the positions are that it learned for its patches.
 import { digitImage } from "./drawing.js";
 import { Figure, bar, draw, make, megabytes, percent } from "./figure.js";
+import { shown } from "./nearness.js";
 
 const SIDE = 8, PATCH = 2, BOX = 200; // pixels of the image, of a patch; points across the field
 
@@ -16,6 +17,11 @@ export class Digits extends Figure {
     this.clear.addEventListener("click", () => this.empty());
     this.reach = make("input", { type: "checkbox", id: "lv-reach" });
     this.reach.addEventListener("change", () => this.paint());
+    this.places = Array.from({ length: (SIDE / PATCH) ** 2 }, (_, i) => {
+      const button = make("button", { type: "button", "aria-label": `patch ${i + 1}`, "aria-pressed": "false" });
+      button.addEventListener("click", () => this.compare(i));
+      return button;
+    });
     this.verdict = make("p", { class: "lv-about", "aria-live": "polite" });
     this.others = make("ol", { class: "lv-candidates lv-plainlist lv-classes" });
     const examples = make("div", { class: "lv-examples" }, ...options.examples.map(({ digit, image }) => {
@@ -30,12 +36,15 @@ export class Digits extends Figure {
         make("div", {}, make("p", { class: "lv-head" }, `What the model sees: 8 × 8 greys, 16 patches`), this.seen),
         make("div", { class: "lv-told" }, this.verdict, this.others)),
       make("div", { class: "lv-row" }, this.clear, make("label", { class: "lv-check" }, this.reach, " how much of each patch reached the class token")),
-      examples, this.status);
+      examples,
+      make("p", { class: "lv-head lv-side" }, "Positions: press a patch, and see how alike its learned vector is to the others’ (cosine)"),
+      make("div", { class: "lv-positions", role: "group", "aria-label": "Positions of the patches" }, ...this.places), this.status);
     this.field.addEventListener("pointerdown", (event) => this.begin(event));
     this.field.addEventListener("pointermove", (event) => this.move(event));
     for (const end of ["pointerup", "pointercancel"]) this.field.addEventListener(end, () => this.end());
+    this.seen.addEventListener("click", (event) => this.compare(this.patch(event)));
     this.empty();
-    this.say(`${megabytes(this.machine.bytes)} are fetched when you first draw; what you draw stays here.`);
+    this.say(`${megabytes(this.machine.bytes)} are fetched when you first draw or press a patch; what you draw stays here.`);
   }
 
   empty() {
@@ -100,6 +109,27 @@ export class Digits extends Figure {
     this.verdict.textContent = `It says: ${order[0]}`;
     this.others.replaceChildren(...[...found.shares].map((share, digit) =>
       make("li", {}, make("span", {}, String(digit)), bar(share, digit === order[0] ? "drawn" : "plain"), make("small", {}, percent(share)))));
+  }
+
+  // The patch of what the model sees that an event is at.
+  patch(event) {
+    const box = this.seen.getBoundingClientRect(), across = SIDE / PATCH;
+    const [column, row] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((at) => Math.min(across - 1, Math.max(0, Math.floor(at * across))));
+    return row * across + column;
+  }
+
+  // How alike the position of one patch is to every other's.
+  async compare(i) {
+    this.alike ??= await this.run(this.machine, "places", {}, () => {});
+    if (!this.alike) return;
+    this.places.forEach((button, j) => {
+      const value = this.alike[i][j];
+      button.textContent = shown(value);
+      button.setAttribute("aria-label", `patch ${j + 1}: ${shown(value)}`);
+      button.setAttribute("aria-pressed", i === j);
+      button.classList.toggle("lv-less", value < 0);
+      button.style.setProperty("--share", Math.abs(value).toFixed(4));
+    });
   }
 
   // The greys, the borders of the patches and, if asked for, each patch's part in the class token.

@@ -290,6 +290,7 @@ const FIGURES = {
   pieces: async () => (await import("./pieces.js")).Pieces,
   senses: async () => (await import("./senses.js")).Senses,
   nearness: async () => (await import("./nearness.js")).Nearness,
+  sentence_map: async () => (await import("./sentence_map.js")).SentenceMap,
   sentiment: async () => (await import("./adapted.js")).Sentiment,
   entities: async () => (await import("./adapted.js")).Names,
   answers: async () => (await import("./adapted.js")).Answers,

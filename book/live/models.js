@@ -1,7 +1,7 @@
 // The models: a left-to-right language model (chapter 10), the Transformer (chapter 6), BERT (chapter 12) and ViT (chapter 11), from
 // the files that come with the library.
 import { DecoderBlock, EncoderBlock, Stack, emptyCache } from "./layers.js";
-import { ACTIVATIONS, layer, layerNorm, linear, row } from "./tensors.js";
+import { ACTIVATIONS, cosine, layer, layerNorm, linear, mean, row } from "./tensors.js";
 
 // The sinusoids of position `at` (chapter 4).
 export function sinusoids(at, d) {
@@ -129,6 +129,21 @@ export class Bert extends Model {
   }
 }
 
+// BERT's body and a map of sentences: their vectors, of length 1, the mean of these, and two axes (chapter 17).
+export class BertWithMap extends Bert {
+  constructor(file, { tensors }) {
+    super(file);
+    this.map = tensors;
+  }
+
+  // A text's vector, of length 1, its place along the axes, and its cosines with the map's sentences.
+  place(ids) {
+    const whole = mean(this.read(ids)), length = Math.hypot(...whole), vector = whole.map((value) => value / length);
+    const [at] = linear([vector.map((value, c) => value - this.map.mean.data[c])], this.map.axes);
+    return { vector, at: [...at], cosines: [...linear([vector], this.map.vectors)[0]] };
+  }
+}
+
 // BERT's body, the differences of low rank that were learned beside its layers, and a head (chapter 14): `learned`, a file of its own.
 export class Adapted extends Bert {
   constructor({ config, tensors }, learned) {
@@ -204,5 +219,11 @@ export class ViT extends Model {
     });
     const [first] = this.encoder.apply(x, [], looks);
     return linear([first], tensors["head.weight"], tensors["head.bias"])[0];
+  }
+
+  // How alike the learned positions of every two patches are, by their cosine: [i][j]. (Position 0 is the class token's.)
+  placesAlike() {
+    const { positions } = this.tensors, places = Array.from({ length: positions.shape[0] - 1 }, (_, i) => row(positions, i + 1));
+    return places.map((one) => places.map((other) => cosine(one, other)));
   }
 }

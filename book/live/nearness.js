@@ -1,11 +1,11 @@
 // How near sentences are to each other by meaning (chapter 17): the cosine of every pair.
 import { Figure, make, megabytes } from "./figure.js";
-import { cosine } from "./senses.js";
+import { cosine, mean } from "./tensors.js";
 
 const SENTENCES = 8;
-const LONGEST = 70; // characters of a sentence that the table shows
-const cut = (line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
-const shown = (value) => value.toFixed(2).replace("-", "−");
+const LONGEST = 70; // characters of a sentence that is shown
+export const cut = (line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
+export const shown = (value) => value.toFixed(2).replace("-", "−");
 
 export class Nearness extends Figure {
   constructor(host, options) {

@@ -1,17 +1,8 @@
 // One word in two sentences, layer by layer (chapter 15): how far their vectors part.
 import { Figure, bar, field, make, megabytes } from "./figure.js";
+import { cosine } from "./tensors.js";
 
 const MOST = 300; // characters of a sentence
-
-export function cosine(a, b) {
-  let dot = 0, aa = 0, bb = 0;
-  for (let c = 0; c < a.length; c++) {
-    dot += a[c] * b[c];
-    aa += a[c] * a[c];
-    bb += b[c] * b[c];
-  }
-  return dot / Math.sqrt(aa * bb);
-}
 
 export class Senses extends Figure {
   constructor(host, options) {

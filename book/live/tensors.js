@@ -34,6 +34,20 @@ export function half(bits) {
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
 }
 
+// The cosine of the angle between two vectors.
+export function cosine(a, b) {
+  let dot = 0, aa = 0, bb = 0;
+  for (let c = 0; c < a.length; c++) {
+    dot += a[c] * b[c];
+    aa += a[c] * a[c];
+    bb += b[c] * b[c];
+  }
+  return dot / Math.sqrt(aa * bb);
+}
+
+// The mean of several vectors.
+export const mean = (rows) => rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
+
 export const add = (x, y) => x.map((row, i) => row.map((value, c) => value + y[i][c]));
 
 // x Wᵀ + b, for every row of x.

@@ -2,9 +2,9 @@
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { beam } from "./beam.js";
 import { draw, largest, shares } from "./choosing.js";
-import { Adapted, Bert, LanguageModel, Transformer, ViT, rollout, span } from "./models.js";
+import { Adapted, Bert, LanguageModel, BertWithMap, Transformer, ViT, rollout, span } from "./models.js";
 import { record } from "./recording.js";
-import { readSafetensors } from "./tensors.js";
+import { mean, readSafetensors } from "./tensors.js";
 import { BPE, WordPiece } from "./tokens.js";
 
 const PAD = 0, BEGIN = 1, END = 2; // the first three tokens of a translator
@@ -15,6 +15,7 @@ const KINDS = {
   "language model": (file) => new LanguageModel(file),
   "masked words": (file) => new Bert(file, "bert."),
   sentences: (file) => new Bert(file),
+  "sentence map": (file, learned) => new BertWithMap(file, learned),
   images: (file) => new ViT(file),
   adapted: (file, learned) => new Adapted(file, learned),
 };
@@ -173,6 +174,11 @@ const tasks = {
     return { shares: shares(scores), reached: rollout(attention).slice(1) };
   },
 
+  // How alike the positions of every two patches are.
+  async places() {
+    return model.placesAlike();
+  },
+
   // The vectors of a text's tokens at the input and behind each layer: states[layer][i]; of `only` these tokens, if that is given.
   async states({ text, only }) {
     const ids = framed(text), shown = ids.map((id) => tokens.shown(id));
@@ -182,9 +188,15 @@ const tasks = {
 
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
-    const ids = framed(text), hidden = model.read(ids);
-    const vector = hidden[0].map((_, c) => hidden.reduce((sum, row) => sum + row[c], 0) / hidden.length);
-    return { tokens: ids.map((id) => tokens.shown(id)), vector };
+    const ids = framed(text);
+    return { tokens: ids.map((id) => tokens.shown(id)), vector: mean(model.read(ids)) };
+  },
+
+  // A text on the map of sentences: its vector, its place and its cosine with each sentence there; whether it has something that
+  // there is no piece for, and how much of it was read.
+  async place({ text }) {
+    const ids = framed(text);
+    return { ...model.place(ids), unknown: ids.includes(tokens.ids.get("[UNK]")), ...room(text) };
   },
 
   // What may come behind a text, before and after temperature, top-k and top-p.

@@ -257,16 +257,21 @@ def save_adapted(model: Head, path: Path) -> None:
         save_file(kept, draft, metadata={"adapted": json.dumps(facts)})
 
 
-def load_adapted(path: Path) -> Head:
+def load_adapted(path: Path, body: Bert | None = None) -> Head:
     """The model that `save_adapted` wrote, its differences merged into MiniLM's layers: in single
     precision and in evaluation mode.
+
+    Args:
+        path: the file.
+        body: MiniLM's body with other numbers, rounded ones say, which then become the model's;
+            without it the published ones.
 
     Raises:
         FileNotFoundError: where there is no such file, or MiniLM's package is not installed; the
             message says how to get it.
         ValueError: for a file that is damaged.
     """
-    body = Bert.from_pretrained(minilm.checkpoint(), dropout=0.0)
+    body = body or Bert.from_pretrained(minilm.checkpoint(), dropout=0.0)
     try:
         with safe_open(path, "pt") as file:
             facts = json.loads(file.metadata()["adapted"])

@@ -167,6 +167,20 @@ def test_what_is_kept_comes_back(tmp_path):
     assert (tmp_path / "small.safetensors").stat().st_size < 300_000
 
 
+@torch.no_grad()
+def test_what_was_learned_comes_back_beside_another_body():
+    path = stored.FOLDER / "sentiment.safetensors"
+    body = Bert.from_pretrained(checkpoint(), dropout=0.0)
+    for parameter in body.parameters():
+        parameter.mul_(1.01)
+    published, other = stored.load_adapted(path), stored.load_adapted(path, body)
+    W, other_W = (m.bert.encoder.blocks[0].self_attention.W_Q.weight for m in (published, other))
+    original = Bert.from_pretrained(checkpoint()).encoder.blocks[0].self_attention.W_Q.weight
+    assert_close(other_W - 1.01 * original, W - original, atol=1e-6, rtol=0)  # 2 B A beside both
+    assert not torch.equal(W, original)
+    assert_close(other.head.weight, published.head.weight)
+
+
 def test_another_alpha_is_not_kept(tmp_path):
     model = made()
     low_rank.adapt(model, r=4, alpha=4.0)

@@ -7,19 +7,16 @@ from functools import cache
 import pytest
 import torch
 from live_page import ADDRESS, EVERY_FIGURE, figure
-from safetensors.torch import load_file
 
 from lectures_lib import stored
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.models.minilm import checkpoint
-from lectures_lib.tasks import fine_tuning, low_rank
-from lectures_lib.tasks.task_heads import SentenceClassifier, SpanExtractor, TokenTagger
+from lectures_lib.tasks import fine_tuning
 from lectures_lib.tokenization import WordPiece
 
 pytestmark = pytest.mark.browser
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
 PRAISE, NAMES, ANSWERS = "Praise or complaint?", "Names in a message", "A question about a text"
-MADE = {"sentiment": SentenceClassifier, "entities": TokenTagger, "answers": SpanExtractor}
 
 
 @cache
@@ -28,12 +25,7 @@ def in_eight_bits(html, task):
     body = stored.load_eight_bits(
         html / "live" / "models" / "minilm_8bit.safetensors", BertConfig, Bert
     )
-    kept = load_file(stored.FOLDER / f"{task}.safetensors")
-    n_out, kind = len(kept["head.bias"]), MADE[task]
-    model = kind(body) if kind is SpanExtractor else kind(body, n_out)
-    low_rank.adapt(model, 8)
-    model.load_state_dict({name: tensor.float() for name, tensor in kept.items()}, strict=False)
-    return model.eval()
+    return stored.load_adapted(stored.FOLDER / f"{task}.safetensors", body)
 
 
 LOAD = """async (task) => {

@@ -12,6 +12,7 @@ from lectures_lib import data, stored
 from lectures_lib.analysis.rollout import rollout
 from lectures_lib.blocks.recording import record
 from lectures_lib.data.drawing import digit_image
+from lectures_lib.tasks.sentence_bert import cosines
 
 pytestmark = pytest.mark.browser
 PAGE = "book/live.html"
@@ -55,6 +56,15 @@ def test_greys_shares_and_rollout_are_the_librarys(tab, address):
         assert torch.equal(torch.tensor(grey), expected[0].flatten())
         assert torch.allclose(torch.tensor(share), expected[1], rtol=0, atol=TOLERANCE)
         assert torch.allclose(torch.tensor(reach), expected[2], rtol=0, atol=TOLERANCE)
+
+
+def test_positions_are_as_alike_as_the_librarys(computing):
+    positions = stored.digits().positions.detach()[1:]
+    found = computing.evaluate(
+        """async () => (await live.load("ViT", "digits")).placesAlike()""",
+    )
+    expected = cosines(positions, positions)
+    torch.testing.assert_close(torch.tensor(found), expected, rtol=0, atol=TOLERANCE)
 
 
 @pytest.fixture(params=[(1280, False), (390, True)], ids=["mouse", "finger"])
@@ -117,6 +127,29 @@ def test_a_test_image_is_read_by_keyboard(drawing):
     told = box.locator(".lv-classes li small").all_inner_texts()
     share = 100 * float(expected.max())
     assert float(told[int(expected.argmax())].split()[0]) == pytest.approx(share, abs=0.1)
+
+
+def test_a_patch_is_pressed_and_its_position_compared(drawing):
+    page, box, asked = drawing
+    positions = stored.digits().positions.detach()[1:]
+    expected = cosines(positions, positions)
+    grid = box.get_by_role("group", name="Positions of the patches").get_by_role("button")
+    grid.nth(15).wait_for()
+    assert not [url for url in asked if "/models/" in url]
+    grid.nth(5).focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('.lv-positions button').textContent !== ''")
+    for i in (5, 2):
+        if i == 2:  # in the picture that the model sees: first row, third patch
+            wide = box.locator(".lv-seen").bounding_box()["width"]
+            box.locator(".lv-seen").click(position={"x": 0.6 * wide, "y": 0.1 * wide})
+            page.wait_for_function(
+                "document.querySelectorAll('.lv-positions button')[2].ariaPressed === 'true'"
+            )
+        told = [float(text.replace("−", "-")) for text in grid.all_inner_texts()]
+        assert told == pytest.approx(expected[i].tolist(), abs=0.006)
+        assert box.locator(".lv-positions [aria-pressed=true]").inner_text() == "1.00"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_dot_and_quick_clicks_have_an_answer(drawing):

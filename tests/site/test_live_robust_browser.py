@@ -18,6 +18,7 @@ EMPTY = {
     "reader": "Type a sentence first.",
     "senses": "Type two sentences first.",
     "nearness": "Type two sentences at least",
+    "sentence_map": "Type a sentence first.",
 }
 STRANGE = {
     "two thousand characters": "ein Hund " * 222,
@@ -70,6 +71,7 @@ def test_whatever_is_typed_gets_an_answer(live):
             "reader": text,
             "nearness": f"{text}\n{text} again",
             "senses": text,
+            "sentence_map": text,
         }.items():
             box = press(page, name, own)
             page.wait_for_function(AT_REST, arg=box.element_handle())
