@@ -1,7 +1,7 @@
 """The translators of dates that come with the book: in the page "Type your own", and in chapter 6.
 
     python experiments/dates.py --runs <folder>
-        two minutes on one core; writes book/results/dates.json and the two models that come with
+        some minutes on one core; writes book/results/dates.json and the two models that come with
         the book. In the folder stand checkpoints, from which an interrupted run goes on
     python experiments/dates.py --smoke
         seconds, to see that all works; nothing is written

@@ -42,6 +42,7 @@ MORE = {
     "through": (through.COLOURS, "through.css"),
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
+    "dates": (("decoder", "prediction", "value"), "dates.css"),
 }
 LATER = ("through.css", "inside.css")  # style sheets that a script fetches when it needs them
 
