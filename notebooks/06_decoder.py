@@ -1030,7 +1030,7 @@ for name, some in {"unseen": unseen, "200 years earlier": earlier}.items():
     print(f"{name:18} right: {whole.float().mean():.2f}")
 
 # %% [markdown]
-# It is perfect at what the examples show, and now sure that every year begins with 19 or 20.
+# It is perfect at what the examples show, and nearly every year that it writes now begins with 19 or 20.
 #
 # Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.
 # Each row is a character about to be written.

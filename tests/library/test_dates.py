@@ -64,19 +64,32 @@ def test_an_epoch_has_every_day_once_in_an_order_of_its_own():
     assert read(0) == read(0) and read(0) != read(1) != read(1, seed=1)
 
 
+def written(steps, days):
+    """What the model writes of these days, in both spellings by turns."""
+    source, lengths = to_ids([spellings(day)[i % 2] for i, day in enumerate(days)])
+    found = decoding.greedy(stored.dates(steps), source, lengths, begin=BEGIN, end=END, max_len=11)
+    return [to_text(row) for row in found.sentences()]
+
+
 def share_right(steps):
     _, unseen = seen_and_unseen()
-    source, lengths = to_ids([spellings(day)[i % 2] for i, day in enumerate(unseen)])
-    found = decoding.greedy(
-        stored.dates(steps), source, lengths, begin=BEGIN, end=END, max_len=11
-    ).sentences()
-    hits = [to_text(row) == day.isoformat() for row, day in zip(found, unseen, strict=True)]
+    hits = [
+        said == day.isoformat() for said, day in zip(written(steps, unseen), unseen, strict=True)
+    ]
     return sum(hits) / len(hits)
 
 
 def test_longer_training_mends_the_mistakes():
     assert share_right(6000) > 0.995
     assert 0.02 < share_right(150) < 0.6
+
+
+def test_it_writes_the_centuries_that_it_was_trained_on():
+    """What chapter 6 says of days two hundred years earlier."""
+    days = [day.replace(year=day.year - 200) for day in seen_and_unseen()[1] if day.day < 29]
+    said = written(6000, days)
+    assert sum(one[:2] in ("19", "20") for one in said) / len(days) > 0.92
+    assert sum(one == day.isoformat() for one, day in zip(said, days, strict=True)) < 5
 
 
 def test_another_number_of_steps_is_refused():
