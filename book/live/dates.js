@@ -31,9 +31,10 @@ function row(side, n, { cells, said, share, before, numbers }) {
   const letters = cells.map(([letter, kind]) => make("i", { class: `lv-${kind}`, "data-letter": letter && seen(letter) }, kind === "hidden" || !letter ? "" : seen(letter)));
   const track = make("span", { class: "lv-track" }, bar(share, "share"),
     ...(before === undefined ? [] : [make("i", { class: "lv-before", style: `--share: ${before.toFixed(4)}` })]));
-  return make("li", {}, make("button", { type: "button", tabindex: "-1" },
-    make("span", { class: "lv-nth" }, side === "writing" ? String(n) : ""), make("span", { class: "lv-cells" }, ...letters),
-    ...said.map(([letter, kind]) => make("b", { class: kind }, seen(letter))), track, ...numbers.map((number) => make("small", {}, number))));
+  const shows = [make("span", { class: "lv-nth" }, side === "writing" ? String(n) : ""), make("span", { class: "lv-cells" }, ...letters),
+    ...said.map(([letter, kind]) => make("b", { class: kind }, seen(letter))), track, ...numbers.map((number) => make("small", {}, number))];
+  for (const part of shows) part.setAttribute("aria-hidden", "true"); // it is said in words
+  return make("li", {}, make("button", { type: "button", tabindex: "-1" }, make("span", { class: "lv-aloud" }), ...shows));
 }
 
 export class Dates extends Figure {
@@ -63,10 +64,9 @@ export class Dates extends Figure {
     this.answer.addEventListener("keydown", (event) => { if (event.key === "Enter") this.read(); });
     this.trained.select.addEventListener("change", () => this.read());
     for (const button of [this.walk.play, this.walk.next, this.walk.again]) button.addEventListener("click", () => this.hush());
-    const { text, answer, taught, written, rows } = options.run;
-    this.text.value = text;
-    this.answer.value = answer;
-    this.take({ text, answer, taught, written, rows, forced: "" }, options.first);
+    this.text.value = options.run.text;
+    this.answer.value = options.run.answer;
+    this.take({ ...options.run, of: options.models[0].name, forced: "" }, options.first);
     this.say(`${megabytes(this.machines[0].bytes)} are fetched when you first let it read; what you type stays here.`);
   }
 
@@ -149,10 +149,11 @@ export class Dates extends Figure {
     }
     const step = this.walk.step || 1, target = answer && this.ids(`${answer}.`);
     const given = spoil && this.ids(Array.from(answer).with(...spoil));
-    const found = await this.run(this.machines[this.trained.select.value], "date", { source: this.ids(text), target: target || null, given, forced: this.ids(forced), most: LENGTH }, () => {});
+    const { value, selectedOptions: [{ text: of }] } = this.trained.select;
+    const found = await this.run(this.machines[value], "date", { source: this.ids(text), target: target || null, given, forced: this.ids(forced), most: LENGTH }, () => {});
     if (!found) return;
     const written = found.written.map((id) => this.letter(id)).join("");
-    this.take({ text, answer, ...found, written, spoil, forced }, step);
+    this.take({ text, answer, of, ...found, written, spoil, forced }, step);
     if (!answer) this.say("Of this text the page cannot tell what is right. For training, type the right answer.");
   }
 
@@ -160,8 +161,8 @@ export class Dates extends Figure {
   take(now, step) {
     this.now = now;
     const held = Object.values(this.sides).find(({ choose }) => choose.contains(document.activeElement));
-    const { text, answer, taught, written } = this.now, whole = `${answer}.`;
-    this.source.replaceChildren("The encoder has read ", make("code", {}, text));
+    const { text, answer, of, taught, written } = this.now, whole = `${answer}.`;
+    this.source.replaceChildren(`The encoder, trained for ${of}, has read `, make("code", {}, text));
     this.sides.training.list.replaceChildren(...(taught ? [...whole].map((_, i) => this.taughtRow(i, whole)) : []));
     this.sides.writing.list.replaceChildren(...[...written].map((_, i) => this.writtenRow(i)));
     this.sides.training.rows.classList.toggle("lv-none", !taught);
@@ -208,7 +209,7 @@ export class Dates extends Figure {
         button.setAttribute("aria-pressed", i === step - 1);
         button.tabIndex = i === Math.max(0, step - 1) ? 0 : -1;
         button.parentElement.className = i >= computed ? "lv-then" : name === "training" ? (step === 1 ? "lv-new" : "") : i === step - 1 ? "lv-new" : "";
-        button.setAttribute("aria-label", i < computed ? this.told(name, i) : `Row ${i + 1}, not computed yet`);
+        button.firstChild.textContent = i < computed ? this.told(name, i) : `Row ${i + 1}, not computed yet`;
       });
     }
     training.rows.classList.toggle("lv-passed", step > 0);
