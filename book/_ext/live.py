@@ -47,6 +47,7 @@ MORE = {
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
     "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
+    "dates": (("decoder", "prediction", "value"), "dates.css"),
 }
 # What rounding changes in a figure's model: {figure: {file of results: line}}.
 ROUNDING = yaml.safe_load((SCRIPTS / "rounding.yml").read_text(encoding="utf-8"))

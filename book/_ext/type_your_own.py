@@ -4,6 +4,7 @@ Each function gives what its script in book/live must know, and an example that 
 while the site is built: what stands there without scripts, and on paper.
 """
 
+import datetime
 from functools import cache
 
 import torch
@@ -12,6 +13,7 @@ from sentence_map import sentence_map
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
+from lectures_lib.data import dates
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
 from lectures_lib.tasks import alignment, fine_tuning
@@ -86,6 +88,9 @@ ASKED = [
 ]
 BEAM, ALPHA = 3, 0.6  # of the beam search: width and length penalty, as in book/live/beams.js
 DRAWN = {"temperature": 0.8, "topK": 1e9, "topP": 1}  # how the writer draws at first: from all
+DAY = datetime.date(2017, 6, 12)
+DATED = ["july 20, 1969", "5 may 1821", "31 february 1950", "1969 july 20", "tomorrow"]
+FIRST_STEP = 6  # of the walk through the first date
 SHOWN = (2, 4, 9)  # digits whose first test image is offered
 NAMES = {"de": "German", "en": "English"}
 
@@ -351,11 +356,60 @@ def digits() -> tuple[dict, str]:
     return options, "\n".join([*rows, f"→ {said}"])
 
 
+@cache
+@torch.no_grad()
+def dates_by_letter() -> tuple[dict, str]:
+    """The figure with the translators of dates; for one date the shares of all letters, with a
+    teacher and alone.
+    """
+    translates, answer = stored.dates(stored.DATES[0]), DAY.isoformat()
+    text = dates.spellings(DAY)[1]
+    source, lengths = dates.to_ids([text])
+    found = decoding.greedy(
+        translates, source, lengths, begin=dates.BEGIN, end=dates.END, max_len=len(answer) + 1
+    )
+    written = dates.to_text(found.tokens[0])
+
+    def shares(letters: str) -> torch.Tensor:
+        """Of the letter behind each of these."""
+        return translates(source, dates.to_ids([letters])[0], lengths)[0].softmax(dim=-1)
+
+    taught = shares(f">{answer}")
+    run = {
+        "text": text,
+        "answer": answer,
+        "written": written,
+        "taught": (10**5 * taught).round().div(10**5).tolist(),
+        "rows": (10**5 * shares(f">{written[:-1]}")).round().div(10**5).tolist(),
+    }
+    options = {
+        "title": "A date, letter by letter",
+        "models": [
+            {
+                **model("translator", stored.FOLDER / f"dates_{steps}.safetensors"),
+                "name": f"{steps:,} steps",
+            }
+            for steps in stored.DATES
+        ],
+        "alphabet": dates.ALPHABET,
+        "room": translates.config.max_len,
+        "examples": DATED,
+        "run": run,
+        "first": FIRST_STEP,
+    }
+    said = [
+        f"reads >{answer[:i]:10}  right is {letter}, share {row[dates.ALPHABET.index(letter)]:.3f}"
+        for i, (letter, row) in enumerate(zip(f"{answer}.", taught, strict=True))
+    ]
+    return options, "\n".join([f"{text}, in training, all at once:", *said, f"written: {written}"])
+
+
 # In the order of the page.
 FIGURES = {
     "translator": translator,
     "beams": beams,
     "writer": writer,
+    "dates": dates_by_letter,
     "pieces": pieces,
     "filler": filler,
     "sentiment": sentiment,
@@ -372,6 +426,7 @@ SECTIONS = {
     "a-translator": "translator",
     "a-beam": "beams",
     "a-writer": "writer",
+    "a-date-letter-by-letter": "dates",
     "words-in-pieces": "pieces",
     "a-bert-that-fills-holes": "filler",
     "praise-or-complaint": "sentiment",

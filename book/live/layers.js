@@ -113,7 +113,7 @@ export class DecoderBlock extends EncoderBlock {
   }
 
   // `source`: the keys and values of the memory. `look` is called with the weights of the cross-attention.
-  apply(x, cache, source, look) {
+  apply(x, cache, source, look = nobody) {
     x = this.aroundSelfAttention.apply(x, (y) => this.selfAttention.attendToPast(y, cache).outputs);
     x = this.aroundCrossAttention.apply(x, (y) => {
       const { outputs, weights } = this.crossAttention.attend(y, source);

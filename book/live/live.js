@@ -284,6 +284,7 @@ const FIGURES = {
   filler: async () => Filler,
   reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
+  dates: async () => (await import("./dates.js")).Dates,
   beams: async () => (await import("./beams.js")).Beams,
   at_work: async () => (await import("./at_work.js")).AtWork,
   through: async () => (await import("./through.js")).Through,

@@ -78,6 +78,13 @@ export class Transformer extends Model {
     return { length: 0, caches: blocks.map(emptyCache), sources: blocks.map((block) => block.crossAttention.keysValues(memory)) };
   }
 
+  // Target tokens behind those that `state` holds, all at once under the causal mask: the scores of each one's successor.
+  read(ids, state) {
+    const x = this.decoder.apply(this.embed(ids, state.length), state.caches, state.sources);
+    state.length += ids.length;
+    return this.scores(x);
+  }
+
   // One more target token: the scores of its successor, and where it looked: attention[layer][head][j], j a source token.
   step(id, state) {
     const attention = [];

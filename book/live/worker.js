@@ -73,6 +73,18 @@ const tasks = {
     return { text: tokens.decode(target), ended: target.at(-1) === END };
   },
 
+  // A source as training sees it, every letter of `given` read at once behind the begin token; and what the model writes, its own
+  // letters or the reader's (`forced`) read one after the other. Of each position the shares of all letters; all are ids.
+  async date({ source, target, given, forced, most }) {
+    const taught = (read) => read && model.read([BEGIN, ...read], model.start(source)).map((scores) => shares(scores));
+    const state = model.start(source), written = [], rows = [];
+    while (written.length < most && written.at(-1) !== END) {
+      rows.push(shares(model.step(written.at(-1) ?? BEGIN, state).scores));
+      written.push(forced[rows.length - 1] ?? largest(rows.at(-1), 1)[0]);
+    }
+    return { taught: taught(target?.slice(0, -1)), spoilt: taught(given), written, rows };
+  },
+
   // A sentence and its translation with all that the model computed on the way, by the names of its parts, and its weights.
   async through({ text }) {
     const source = [...tokens.encode(text), END];

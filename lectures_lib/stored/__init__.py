@@ -4,6 +4,7 @@ card beside each file tells how).
     model, tokenizer = stored.fill_mask()      # MiniLM, with a head that fills holes (chapter 13)
     translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
     model, letters = stored.language_model()   # a small GPT that writes plays (chapter 10)
+    model = stored.dates()                     # reads dates, letter by letter (chapter 6)
     model, tokenizer = stored.small_bert()     # in the middle of its training (chapter 13)
     model, tokenizer = stored.sentiment()      # MiniLM, adapted to film reviews (chapter 14)
 
@@ -39,6 +40,7 @@ from lectures_lib.tokenization import BPE, WordPiece
 
 FOLDER = Path(__file__).parent
 DIRECTIONS = [("de", "en"), ("en", "de")]
+DATES = [150, 6000]  # steps
 LANGUAGE_MODELS = ["shakespeare", "wikitext"]
 TASKS = ["sentiment", "entities", "answers"]  # that MiniLM was adapted to
 DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
@@ -227,6 +229,21 @@ def digits() -> ViT:
     return load_halves(FOLDER / "digits.safetensors", ViTConfig, ViT)
 
 
+@cache
+def dates(steps: int = 6000) -> Transformer:
+    """Chapter 6's translator of dates, letter by letter, after 6,000 steps, or 150
+    (`experiments/dates.py`); `lectures_lib.data.dates` has its alphabet.
+
+    Read once, shared by all who ask: copy it before you train it.
+
+    Raises:
+        ValueError: for another number of steps, or a file that is damaged.
+    """
+    if steps not in DATES:
+        raise ValueError(f"there is a translator of dates after {DATES} steps, not after {steps}")
+    return load_halves(FOLDER / f"dates_{steps}.safetensors", TransformerConfig, Transformer)
+
+
 ADAPTED: dict[str, type[Head]] = {
     head.__name__: head for head in (SentenceClassifier, TokenTagger, SpanExtractor)
 }
@@ -345,6 +362,7 @@ __all__ = [
     "adapted",
     "added",
     "answers",
+    "dates",
     "digits",
     "entities",
     "fill_mask",

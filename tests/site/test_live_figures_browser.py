@@ -21,7 +21,7 @@ IN_CHAPTERS = {
     "02_self_attention": ["reader"],
     "03_multi_head_attention": ["reader"],
     "05_encoder": ["stream"],
-    "06_decoder": ["at_work"],
+    "06_decoder": ["dates", "at_work"],
     "07_subwords": ["pieces"],
     "08_training": ["smoothing"],
     "08b_judging": ["translator"],

@@ -10,6 +10,7 @@ BOX = '.live[data-live*=\'"figure": "{}"\'] .lv-box[role=group]'
 EMPTY = {
     "translator": "Type a sentence first.",
     "beams": "Type a sentence first.",
+    "dates": "Type a date first.",
     "pieces": "Type a text first.",
     "filler": "There is no hole yet",
     "sentiment": "Type something first.",
@@ -68,6 +69,7 @@ def test_whatever_is_typed_gets_an_answer(live):
     for text in STRANGE.values():
         for name, own in {
             "pieces": text,
+            "dates": text,
             "reader": text,
             "nearness": f"{text}\n{text} again",
             "senses": text,
