@@ -89,7 +89,7 @@ export class Dates extends Figure {
       this.choose(Math.min(list.children.length, Math.max(1, this.walk.step + move)));
       list.querySelector('[tabindex="0"]')?.focus();
     });
-    const rows = make("div", { class: `lv-half lv-${name}` }, head, pass, columns, make("div", { class: "lv-rows" }, ...(name === "training" ? [all] : []), list));
+    const rows = make("div", { class: `lv-half lv-${name}` }, head, pass, columns, make("div", { class: "lv-passes" }, ...(name === "training" ? [all] : []), list));
     return { list, pass, about, choose, rows, foot: make("div", { class: `lv-foot lv-${name}` }, about, choose) };
   }
 
