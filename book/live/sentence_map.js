@@ -73,7 +73,7 @@ export class SentenceMap extends Figure {
       button.addEventListener("click", () => this.only(this.faint === i ? null : i));
       return button;
     });
-    this.list = make("ol", { class: "lv-own", "aria-label": "Your sentences" });
+    this.list = make("ol", { class: "lv-typed", "aria-label": "Your sentences" });
     const same = this.given.filter(({ near, beside }) => near[0] === beside[0]).length;
     const honest = `${this.given.length} sentences of eight topics, along the two directions in which their vectors of ${options.width} numbers differ most. ` +
       `These two keep ${percent(options.kept).replace(" ", "\u00a0")} of the variance; the rest cannot be seen here. For ${same} of the ${this.given.length} the nearest on the map is the nearest in all ${options.width}.`;
