@@ -87,11 +87,11 @@ def test_what_stands_there_first_is_the_librarys(live, encoder):
 
 def put(box, text):
     """A sentence of the reader's on the map."""
-    n = box.locator(".lv-own li").count()
+    n = box.locator(".lv-typed li").count()
     box.get_by_label(NAME).fill(text)
     box.get_by_role("button", name="Put it on the map").click()
-    box.locator(".lv-own li").nth(n).wait_for()
-    return box.locator(".lv-own li").nth(n)
+    box.locator(".lv-typed li").nth(n).wait_for()
+    return box.locator(".lv-typed li").nth(n)
 
 
 def test_own_sentences_land_with_their_nearest_and_go(live):
@@ -115,7 +115,7 @@ def test_own_sentences_land_with_their_nearest_and_go(live):
     )
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     box.get_by_role("button", name="Remove sentence 2").click()
-    assert box.locator(".lv-own li").count() == 2
+    assert box.locator(".lv-typed li").count() == 2
     assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Remove sentence 2"
     for _ in range(2):
         box.get_by_role("button", name="Remove sentence 1").click()
@@ -129,11 +129,11 @@ def test_a_sentence_is_put_once_and_what_was_not_read_is_said(live):
     said = put(box, f"😀 {'dog ' * 400}").inner_text()
     assert "no piece for" in said and "Of its 401 pieces the first 254 were read." in said
     put(box, "Snow fell during the night.")
-    assert "cosine 1.00" in box.locator(".lv-own li").nth(1).inner_text()
+    assert "cosine 1.00" in box.locator(".lv-typed li").nth(1).inner_text()
     box.get_by_label(NAME).fill("Snow fell during the night.")
     box.get_by_role("button", name="Put it on the map").click()
     assert "your sentence 2" in box.get_by_role("status").inner_text()
-    assert box.locator(".lv-own li").count() == 2
+    assert box.locator(".lv-typed li").count() == 2
 
 
 @pytest.mark.parametrize("width", [390, 1360])
