@@ -1064,8 +1064,8 @@ plt.show()
 #
 # A left-to-right model answers for every token of a text, BERT for 15 % of them, and converges marginally more slowly,
 # the paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
-# plateau sooner, which does not say what is better in the end. Wettig et al. (2023) found 40 % better than 15 % for
-# models of BERT large's size, and that smaller ones want less.
+# plateau sooner, which does not say what is better after a million steps, or for a task. Wettig et al. (2023) found
+# 40 % better than 15 % for models of BERT large's size, and that smaller ones want less.
 #
 # <details><summary>All runs of this page's model</summary>
 #
@@ -1153,8 +1153,8 @@ plt.show()
 #
 # What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384, which
 # had been trained on far more text already, and put this chapter's head on it. It did the first exercise on WikiText-2,
-# SQuAD's paragraphs and the English Web Treebank, for an hour on one core, and for thirteen minutes on a GPU, which
-# read thirty times as many tokens. The latter comes with the library.
+# SQuAD's paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen minutes on a GPU,
+# thirty times as many tokens. The model from the GPU comes with the library.
 
 
 # %%
@@ -1204,7 +1204,7 @@ assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 # GPU at 42 %<!-- fill_mask: stored/accuracy .0f -->; always saying the commonest token is right at
 # 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
 #
-# <details><summary>The trainings beside each other, and the paper's</summary>
+# <details><summary>The trainings beside each other, the paper's, and a price</summary>
 #
 # | | what a page trains | an hour of one core | thirteen minutes of a GPU | the paper |
 # |---|---|---|---|---|
@@ -1217,11 +1217,11 @@ assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 # (The last line compares different texts and vocabularies: it is no race. Script and card: `experiments/fill_mask.py`
 # and `lectures_lib/stored/fill_mask.md`.)
 #
-# </details>
-#
 # What did it cost? MiniLM had been trained to give a sentence a vector ([chapter 17](17_sentence_bert.ipynb)). On
 # STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's judgements fell from 0.87<!-- fill_mask:
 # pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
+#
+# </details>
 #
 # ## What goes wrong
 #
