@@ -278,7 +278,7 @@ export class Dates extends Figure {
     }
     const ended = written.endsWith("."), result = step === n ? [" Written: ", make("b", {}, listed(written)),
       ...(answer ? [written === `${answer}.` ? ", which is right." : `; right is ${answer}.`] : ["."]), ...(ended ? [] : [` It was stopped after ${n} letters.`])] : [];
-    about.replaceChildren(`Pass ${step} reads `, make("code", {}, listed(`>${written.slice(0, i)}`)), ", and more there is not: what it writes now, pass ", String(step + 1), " will read.", ...result);
+    about.replaceChildren(`Pass ${step} reads `, make("code", {}, listed(`>${written.slice(0, i)}`)), ", which is all there is. What it writes now, pass ", String(step + 1), " will read.", ...result);
     if (step === n) about.replaceChildren(`Pass ${step} reads `, make("code", {}, listed(`>${written.slice(0, i)}`)), ".", ...result);
     choose.append(make("p", { class: "lv-head" }, "Choose another letter, and it goes on from there:"),
       make("ol", { class: "lv-candidates lv-letters" }, ...largest(rows[i], OFFERED + 2).filter((id) => id >= END).slice(0, OFFERED).map((id) => {
