@@ -62,6 +62,7 @@ export class SentenceMap extends Figure {
     [this.machine] = this.machines;
     Object.assign(this, { given: options.points, topics: options.topics, own: [], chosen: null, faint: null });
     const sentence = this.asks("A sentence of your own", "Put it on the map", () => this.put());
+    [this.text.value] = options.examples;
     const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
       this.text.value = example;
       this.put();
