@@ -59,16 +59,22 @@ class Live(SphinxDirective):
         return [placed(name, self.env)]
 
 
+def parts(name: str) -> tuple[str, str, str]:
+    """A figure's title, what its script must know (JSON), and its example, as HTML."""
+    options, example = FIGURES[name]()
+    shown = (
+        example if isinstance(example, through.Drawing) else f"<pre>{html.escape(example)}</pre>"
+    )
+    models = list(map(addresses, options.get("models", [])))
+    told = json.dumps({**options, "figure": name, "models": models}, ensure_ascii=False)
+    return html.escape(options["title"]), html.escape(told), shown
+
+
 def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     """The place of a figure on the page that is read, with its example, which is also what paper
     shows of it, and the scripts that take over.
     """
-    options, example = FIGURES[name]()
-    drawn = isinstance(example, through.Drawing)
-    shown = example if drawn else f"<pre>{html.escape(example)}</pre>"
-    models = list(map(addresses, options.get("models", [])))
-    told = {**options, "figure": name, "models": models}
-    data = html.escape(json.dumps(told, ensure_ascii=False))
+    title, data, shown = parts(name)
     at = next(
         f"{page}.html#{section}"
         for page, sections in PAGES.items()
@@ -78,7 +84,7 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     where = f"{env.app.config.html_baseurl}{at}"
     text = (
         f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" data-live="{data}">\n'
-        f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
+        f'<div class="lv-box lv-still"><p class="lv-title">{title}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
         f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n"
