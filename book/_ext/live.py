@@ -67,18 +67,29 @@ class Live(SphinxDirective):
         return [placed(name, self.env)]
 
 
+def parts(name: str) -> tuple[str, str, str]:
+    """A figure's title, the attributes of its place that say what its script must know, and its
+    example, as HTML.
+    """
+    options, example = FIGURES[name]()
+    shown = (
+        example if isinstance(example, through.Drawing) else f"<pre>{html.escape(example)}</pre>"
+    )
+    told = {key: options[key] for key in options if key != "asks"}
+    told |= {"figure": name, "models": list(map(addresses, options.get("models", [])))}
+    first = json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
+    attributes = (
+        f'data-live="{html.escape(json.dumps(told, ensure_ascii=False))}" '
+        f'data-answers="{html.escape(first)}"'
+    )
+    return html.escape(options["title"]), attributes, shown
+
+
 def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     """The place of a figure on the page that is read, with its example, which is also what paper
     shows of it, and the scripts that take over.
     """
-    options, example = FIGURES[name]()
-    drawn = isinstance(example, through.Drawing)
-    shown = example if drawn else f"<pre>{html.escape(example)}</pre>"
-    models = list(map(addresses, options.get("models", [])))
-    told = {key: options[key] for key in options if key != "asks"}
-    told |= {"figure": name, "models": models}
-    data = html.escape(json.dumps(told, ensure_ascii=False))
-    first = json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
+    title, attributes, shown = parts(name)
     at = next(
         f"{page}.html#{section}"
         for page, sections in PAGES.items()
@@ -87,9 +98,8 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     )
     where = f"{env.app.config.html_baseurl}{at}"
     text = (
-        f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" data-live="{data}" '
-        f'data-answers="{html.escape(first)}">\n'
-        f'<div class="lv-box lv-still"><p class="lv-title">{html.escape(options["title"])}</p>\n'
+        f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" {attributes}>\n'
+        f'<div class="lv-box lv-still"><p class="lv-title">{title}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
         f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n{rounding(name)}"

@@ -302,7 +302,10 @@ const FIGURES = {
   pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,
 };
-for (const host of document.querySelectorAll(".live[data-live]")) {
-  const options = JSON.parse(host.dataset.live);
-  FIGURES[options.figure]().then((Kind) => new Kind(host, options).rehearse(JSON.parse(host.dataset.answers)));
+export async function begin(host) {
+  const options = JSON.parse(host.dataset.live), Kind = await FIGURES[options.figure]();
+  const figure = new Kind(host, options);
+  figure.rehearse(JSON.parse(host.dataset.answers));
+  return figure;
 }
+for (const host of document.querySelectorAll(".live[data-live]:not([data-waits])")) begin(host); // one on a slide waits for a press

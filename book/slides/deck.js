@@ -9,3 +9,29 @@ Reveal.initialize({
     page.dataset.theme = page.dataset.theme === "dark" ? "light" : "dark";
   });
 });
+
+// A live figure is fetched when its button is pressed. From then on the keys pressed in it are its own, and Escape, where the figure has
+// no use for it, gives them back to the slides.
+for (const host of document.querySelectorAll(".live[data-waits]")) {
+  const button = host.querySelector(".run button"), status = host.querySelector("[role=status]");
+  button.addEventListener("click", async () => {
+    status.textContent = "Fetching …";
+    try {
+      const { begin } = await import("../../live/live.js");
+      await begin(host);
+      const box = host.querySelector(".lv-box:not(.lv-still)");
+      for (let zoom = 1.3; zoom > 0.85; zoom -= 0.1) { // as large as it fits; what is longer scrolls
+        box.style.zoom = zoom;
+        if (host.scrollHeight <= host.clientHeight) break;
+      }
+      box.querySelector("textarea, input, select, button")?.focus({ preventScroll: true });
+    } catch {
+      status.textContent = "It is only there when the deck is opened on the site.";
+    }
+  });
+  host.addEventListener("keydown", (event) => {
+    if (!host.matches(".lv-on")) return;
+    event.stopPropagation();
+    if (event.key === "Escape" && !event.defaultPrevented) document.activeElement.blur();
+  });
+}

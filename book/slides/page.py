@@ -9,7 +9,7 @@ from . import pieces
 from .chapter import Chapter
 
 OPENING, AIMS, SUMMARY = 1, 2, 3  # minutes for the slides that every deck has
-SHOWN = ("drawing", "figure", "code", "output", "table")  # what may stand beside the points
+SHOWN = ("drawing", "figure", "code", "output", "table", "live")  # what may stand beside the points
 LIGHT, DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # as in _config.yml
 
 
@@ -38,17 +38,19 @@ def wide(chapter: Chapter, slide: dict[str, Any]) -> bool:
         return True
     texts = [getattr(chapter, kind)(slide[kind]) for kind in ("code", "output") if kind in slide]
     longest = max((len(line) for text in texts for line in text.splitlines()), default=0)
-    return "table" in slide or longest > 50 or slide.get("below", False)
+    return "table" in slide or "live" in slide or longest > 50 or slide.get("below", False)
 
 
 def shown(chapter: Chapter, slide: dict[str, Any], width: int, height: int) -> str:
-    """The picture, code, printed lines or table of a slide."""
+    """The picture, live figure, code, printed lines or table of a slide."""
     parts = []
     both = "code" in slide and "output" in slide
     if "drawing" in slide:
         parts.append(pieces.drawing(slide["drawing"]))
     if "figure" in slide:
         parts.append(pieces.figure(chapter.figure(slide["figure"]), height))
+    if "live" in slide:
+        parts.append(pieces.live(slide["live"], height - 150))  # its frame, title and button
     if "table" in slide:
         parts.append(pieces.prose(chapter.table(slide["table"])))
     code = chapter.code(slide["code"]) if "code" in slide else ""

@@ -106,6 +106,33 @@ def drawing(name: str) -> str:
     return '<div class="drawn">' + re.search(r"<svg.*</svg>", drawn, re.S)[0] + "</div>"
 
 
+def live(name: str, height: int) -> str:
+    """A live figure: its example, as large as it fits into this height, and a button that brings
+    the figure itself (deck.js).
+    """
+    import live as figures  # and with it all that makes the examples
+
+    title, attributes, example = figures.parts(name)
+    text = re.sub(r"^<pre>", f'<pre style="font-size:{wrapped(example, height)}px">', example)
+    return (
+        f"<style>{figures.style(*figures.MORE.get(name, ()))}</style>"
+        f'<div class="live" data-waits {attributes} data-prevent-swipe>'
+        f'<div class="lv-box lv-still"><p class="lv-title">{title}</p>{text}'
+        '<p class="run"><button type="button">Run it here</button> <span role="status">Then its '
+        "keys are its own; Escape gives them back to the slides.</span></p></div></div>"
+    )
+
+
+def wrapped(text: str, height: int) -> int:
+    """The largest size, 26 pixels at most, at which lines that wrap fill at most this height."""
+    for size in range(26, 16, -1):
+        columns = (WIDTH - 200) / (GLYPH * size)
+        lines = sum(max(1, math.ceil(len(line) / columns)) for line in text.splitlines())
+        if 1.4 * size * lines <= height:
+            return size
+    return 16
+
+
 def points(lines: list[str]) -> str:
     """The short lines that a lecturer speaks to."""
     return '<ul class="points">' + "".join(f"<li>{inline(line)}</li>" for line in lines) + "</ul>"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "book"))
+sys.path[:0] = [str(ROOT / "book"), str(ROOT / "book" / "_ext")]
+import live  # noqa: E402
 import slides  # noqa: E402
 from slides import pieces  # noqa: E402
 from slides.page import SHOWN, page  # noqa: E402
@@ -27,6 +28,13 @@ KEYS = {
 DECKS = slides.decks()
 
 
+@pytest.fixture(autouse=True)
+def no_models(monkeypatch):
+    """A live figure's example is computed by its model: here it is two lines."""
+    shown = "<pre>one line\nanother</pre>"
+    monkeypatch.setattr(live, "parts", lambda name: (name, "{}", shown))
+
+
 @pytest.mark.parametrize("name", DECKS)
 def test_every_pointer_finds_its_place(name):
     chapter, deck = slides.Chapter.named(name), slides.read(name)
@@ -42,13 +50,37 @@ def test_a_deck_is_a_lecture(name):
     deck = slides.read(name)
     half = name != "13" and name[:2] + "b" in DECKS  # 13b is no half of 13
     n, minutes = slides.count(deck), slides.minutes(deck)
-    assert (10 <= n <= 20) if half else (15 <= n <= 20)
+    live = sum("live" in slide for slide in deck["slides"])
+    assert live <= 1 and ((10 if half else 15) <= n - live <= 20)
     assert (45 <= minutes <= 75) if half else minutes == 90
     assert (5 if half else 10) <= deck["discussion"] <= 20
     assert sum("predict" in slide for slide in deck["slides"]) >= 3
     least = minutes // 18  # one of each in 18 minutes
     assert sum(bool(slide.keys() & set(SHOWN)) for slide in deck["slides"]) >= least
     assert sum("stumble" in slide for slide in deck["slides"]) >= least
+
+
+@pytest.mark.parametrize("name", DECKS)
+def test_a_live_figure_is_one_of_the_chapters_and_each_chapter_with_some_shows_one(name):
+    text = slides.Chapter.named(name).text
+    its = {
+        figure
+        for page, sections in live.PAGES.items()
+        for section, figure in sections.items()
+        if f"{page.split('/')[1]}.md#{section})" in text
+    }
+    on_slides = [slide["live"] for slide in slides.read(name)["slides"] if "live" in slide]
+    assert len(on_slides) == bool(its) and its >= set(on_slides)
+
+
+def test_a_slide_brings_its_live_figures_example_and_what_starts_it():
+    text = pieces.live("reader", 300)
+    assert "another</pre>" in text and "Run it here" in text
+    assert 'data-waits data-live="{}"' in text  # live.js leaves it alone until then
+    assert "--c-query" in text
+    assert pieces.wrapped("a " * 40, 300) == 26
+    assert 16 < pieces.wrapped("a " * 400, 300) < 26
+    assert pieces.wrapped("a " * 9000, 300) == 16
 
 
 @pytest.mark.parametrize("name", DECKS)

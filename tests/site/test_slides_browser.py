@@ -189,3 +189,78 @@ def test_printed_as_it_is_a_line_of_code_is_a_line(tab, folder):
         }"""
     )
     assert height == pytest.approx(lines * line, abs=0.6 * line)
+
+
+LIVE = next(i for i, slide in enumerate(slides.read("09b")["slides"]) if "live" in slide) + 2
+AT = "Reveal.getIndices().h"
+
+
+@pytest.fixture
+def with_figure(tab, address):
+    """A deck on the site, at its live figure."""
+    page = tab(1280, 720)
+    page.goto(f"{address}slides/09b.html#/{LIVE}")
+    page.wait_for_function("Reveal.isReady()")
+    yield page
+    assert not page.wrong
+
+
+def test_a_live_figure_is_fetched_when_its_button_is_pressed(with_figure):
+    page = with_figure
+    page.wait_for_load_state("networkidle")
+    assert page.locator("section.present .lv-still pre").is_visible()
+    assert not [url for url in page.asked if "/live/" in url]
+    page.keyboard.press("Tab")
+    while not page.evaluate("document.activeElement.closest('.run')"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("section.present .lv-on").wait_for()
+    assert not page.locator("section.present .lv-still").is_visible()
+    assert [url for url in page.asked if "/live/filling.js" in url]
+    assert page.evaluate("document.activeElement.closest('.live') !== null")
+    assert page.evaluate(TOO_LARGE) == []
+
+
+def test_its_keys_are_its_own_until_escape(with_figure):
+    page = with_figure
+    page.get_by_role("button", name="Run it here").click()
+    page.locator("section.present .lv-on").wait_for()
+    slider = page.locator("section.present input[type=range]").first
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    assert slider.input_value() != before and page.evaluate(AT) == LIVE
+    page.locator("section.present .lv-on button").first.focus()
+    for key in ("ArrowRight", "ArrowLeft", "t", "Escape"):
+        page.keyboard.press(key)
+        assert page.evaluate(AT) == LIVE
+    assert not page.evaluate("Reveal.isOverview()")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{AT} == {LIVE + 1}")
+
+
+def test_beside_the_live_figure_the_keys_turn_the_slides(with_figure):
+    page = with_figure
+    page.locator("section.present .run button").focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_function(f"{AT} == {LIVE - 1}")
+
+
+def test_a_deck_without_the_site_says_so(open_deck):
+    """From a file, a browser imports no module."""
+    page = open_deck("09b", f"#/{LIVE}")
+    page.get_by_role("button", name="Run it here").click()
+    page.get_by_text("only there when the deck is opened on the site").wait_for()
+    page.failed.clear()
+    page.asked[:] = [url for url in page.asked if "/live/" not in url]
+
+
+@pytest.mark.parametrize("query", ["?print-pdf", ""])
+def test_on_paper_a_live_figure_is_its_example(open_deck, query):
+    page = open_deck("09b", query)
+    if query:
+        page.wait_for_selector(".pdf-page")
+    page.emulate_media(media="print")
+    figure = page.locator(".live")
+    assert figure.locator("pre").is_visible()
+    assert not figure.locator(".run").is_visible()
