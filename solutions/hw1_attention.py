@@ -133,10 +133,10 @@ check("hw1.scaled_dot_product_attention", scaled_dot_product_attention)
 
 # %%
 def masked_softmax(scores, mask):
-    """Softmax of the scores over the keys that the mask allows; zeros for a query that may attend to none."""
+    """Softmax over the keys that the mask allows; zeros where it allows none."""
     ### BEGIN SOLUTION
     weights = scores.masked_fill(~mask, -math.inf).softmax(dim=-1)
-    # Softmax over nothing is 0/0 = nan. The rows where that happens are known from the mask.
+    # Softmax over nothing is 0/0 = nan. The mask tells in which rows that happens.
     return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0)
     ### END SOLUTION
 
@@ -172,7 +172,7 @@ check("hw1.masked_softmax", masked_softmax)
 
 # %%
 def causal_mask(n, n_past=0):
-    """(n, n_past + n), boolean: what each of n new tokens may attend to, after n_past earlier ones."""
+    """(n, n_past + n), boolean: what each of n tokens behind n_past may attend to."""
     ### BEGIN SOLUTION
     return torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past)
     ### END SOLUTION
@@ -212,7 +212,7 @@ check("hw1.causal_mask", causal_mask)
 
 # %%
 def padding_mask(lengths, n, side="right"):
-    """(batch, 1, 1, n), boolean: True for the keys that are words, False for those that are padding."""
+    """(batch, 1, 1, n), boolean: True for keys that are words, False for padding."""
     ### BEGIN SOLUTION
     positions = torch.arange(n)
     words = (
@@ -254,7 +254,7 @@ check("hw1.padding_mask", padding_mask)
 
 # %%
 def split_heads(x, n_heads):
-    """(…, n, width) → (…, n_heads, n, width / n_heads): head h gets the h-th piece of every vector."""
+    """(…, n, width) → (…, n_heads, n, width / n_heads): head h gets each h-th piece."""
     ### BEGIN SOLUTION
     pieces = x.unflatten(-1, (n_heads, -1))  # (…, n, n_heads, d_head)
     return pieces.transpose(-3, -2)
@@ -411,7 +411,7 @@ check("hw1.sinusoidal_positions", sinusoidal_positions)
 
 # %%
 def order_effect(X, permutation, positions=None):
-    """(n, d): how the output of each word of X changes when the sentence is shuffled."""
+    """(n, d): how the output of each word of X changes when they are shuffled."""
 
     def attend(words):
         return (words @ words.T / math.sqrt(words.shape[-1])).softmax(dim=-1) @ words

@@ -84,16 +84,3 @@ def test_what_a_page_shows_of_the_library_fits_the_page(chapter):
     ]
     lines = [line for text in shown for line in text.split("\n") if not line.startswith("[")]
     assert [line for line in lines if len(line) > 88] == []
-
-
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
-def test_code_fits_the_page(chapter):
-    """88 columns; tables of numbers and sentences, folded and in one string, may be wider."""
-    strings = re.compile(r'""".*?"""', re.DOTALL)
-    lines = [
-        line
-        for cell in cells(chapter)
-        if cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
-        for line in strings.sub(lambda text: text.group()[:80], cell.source).split("\n")
-    ]
-    assert [line for line in lines if len(line) > 88] == []

@@ -399,6 +399,32 @@ def test_masked_softmax_of_the_course():
     assert "\n  ✗ a query without an allowed key gets zeros" in told(verdict)
 
 
+def test_a_slip_in_the_length_penalty_costs_that_alone():
+    key = bank.key("hw3.beam_search", 0)
+    named = ("no_length_penalty", "alpha_ignored", "penalty_without_brackets")
+    found = [held(key.verdict(o)) for m, o in key.mistakes if m.name in named]
+    assert found == ["✓✗✓"] * 5
+
+
+@pytest.mark.parametrize(
+    ("answer", "same"),
+    [
+        (lambda *_: [([1, 2], 7.0), ([3], torch.tensor(0.0))], True),
+        (lambda *_: [[[1, 2], 7], [[3], 9]], True),
+        (lambda *_: [([1, 2], 7.0)], False),
+        (lambda *_: [([1, 2], 7.0), ([3], 0.0), ([4], 0.0)], False),
+        (lambda *_: [([1, 3], -1.0), ([3], -2.0)], False),
+        (lambda *_: [[1, 2], [3]], False),
+        (lambda *_: [([1, 2], torch.zeros(2)), ([3], "none")], False),
+        (lambda *_: None, False),
+    ],
+)
+def test_where_scores_do_not_count_all_else_does(answer, same):
+    case = Case((1,), shows="a beam", without_scores=True)
+    asked = toy.question("beam", lambda x: [([1, 2], -1.0), ([3], -2.0)], [case])
+    assert toy.judged(asked, answer).right == same
+
+
 @every_question
 def test_the_instructors_page_lists_the_demands(name):
     page = (bank.ROOT / "book" / "instructors.md").read_text(encoding="utf-8")

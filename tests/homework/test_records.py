@@ -104,3 +104,17 @@ def test_names_of_files_are_harmless_and_unique():
     stems = [file_stem(name) for name in names]
     assert len(set(stems)) == len(names)
     assert all(len(stem) < 60 and "/" not in stem and stem.isascii() for stem in stems)
+
+
+@pytest.mark.parametrize(
+    "name", ["ada_lovelace", "Ada Lovelace_4711", "ada@example.org", "lovelaceada_12345", "a"]
+)
+def test_a_name_that_any_disk_can_hold_stays_as_it_is(name):
+    assert file_stem(name) == name
+    assert file_stem(name, shared=True) != name
+
+
+def test_a_name_with_accents_is_read_and_a_name_that_looks_hashed_is_not_another_s():
+    assert file_stem("Zoë Müller").startswith("Zoe_Muller-")
+    hashed = file_stem("a/b")
+    assert file_stem(hashed) != hashed and file_stem("con") != "con" and file_stem("a.") != "a."

@@ -426,6 +426,18 @@ def test_hostile_names_are_harmless_file_names(name):
     assert stem != file_stem(name + "x")
 
 
+def test_two_students_of_one_name_have_a_page_each(tmp_path):
+    """Also where a disk overlooks capitals; and a name that is somebody's alone is the file's."""
+    names = ["Ada Lovelace", "ada lovelace", "ben", "a/b", "a b", "a_b", file_stem("a/b")]
+    feedback.write_all(TOY, [result(names[0])], tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["Ada Lovelace.html"]
+    feedback.write_all(TOY, [result(name) for name in names], tmp_path)
+    pages = sorted(path.name for path in tmp_path.iterdir())
+    assert len({page.lower() for page in pages}) == len(names)
+    assert {"ben.html", "a b.html", "a_b.html"} < set(pages)
+    assert "Ada Lovelace.html" not in pages and "ada lovelace.html" not in pages
+
+
 # ------------------------------------------------------------------- a table that somebody edited
 
 

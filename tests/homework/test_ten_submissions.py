@@ -149,8 +149,7 @@ def test_hostile_patches_and_forged_reports_get_nothing(rows):
 
 def test_everyone_has_a_page_and_the_run_a_record(rows):
     pages = {
-        path.name.rsplit("-", 1)[0]: path.read_text(encoding="utf-8")
-        for path in (rows[1] / "feedback").iterdir()
+        path.stem: path.read_text(encoding="utf-8") for path in (rows[1] / "feedback").iterdir()
     }
     assert set(pages) == set(rows[0])
     assert "softmax ran over the queries" in pages["softmax"]

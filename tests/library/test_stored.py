@@ -2,7 +2,12 @@
 anywhere.
 """
 
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +19,8 @@ from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.stored import differences
 from lectures_lib.training.pretraining import fill_mask
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -241,3 +248,59 @@ def test_the_encyclopedist_knows_articles():
         max_len=6,
     )
     assert tokens.decode(drawn.sentences()[0]).startswith(" = = = \n")
+
+
+# Whatever can be asked for without saying more, and what there is of those that come in several.
+ASKS = """
+import inspect, socket, sys
+
+def no_network(*args, **kwargs):
+    raise AssertionError("the network was asked")
+
+socket.socket.connect = socket.getaddrinfo = no_network
+from lectures_lib import stored
+asked = {
+    name: function
+    for name, function in vars(stored).items()
+    if inspect.isfunction(inspect.unwrap(function)) and not name.startswith("_")
+    and function.__module__ == stored.__name__
+    and not any(p.default is p.empty for p in inspect.signature(function).parameters.values())
+}
+for name, function in asked.items():
+    assert function() is not None
+    print(name)
+for pair in stored.DIRECTIONS:
+    stored.translator(*pair)
+for name in stored.LANGUAGE_MODELS:
+    stored.language_model(name)
+print(stored.FOLDER)
+"""
+
+
+def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home(tmp_path):
+    """Built from the working tree as pip would install it, and asked where nothing else is."""
+    root, tree, site, home = ROOT, tmp_path / "tree", tmp_path / "site", tmp_path / "home"
+    shutil.copytree(
+        root / "lectures_lib", tree / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-PROSE.md"):
+        shutil.copy(root / name, tree)
+    home.mkdir()
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--no-index", "--target", site, tree], check=True, capture_output=True)
+    kept = {name: os.environ[name] for name in ("PATH", "OMP_NUM_THREADS") if name in os.environ}
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", ASKS],
+        cwd=tmp_path,
+        env={**kept, "HOME": str(home), "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    *asked, folder = done.stdout.split("\n")[:-1]
+    assert Path(folder).is_relative_to(site)
+    assert set(asked) >= {
+        "fill_mask", "small_bert", "translator", "language_model", "digits", "sentiment",
+        "entities", "answers",
+    }  # fmt: skip
+    assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later

@@ -21,7 +21,7 @@ Labels = list[str]
 def _cases(g: Generator) -> list[Case]:
     later = [mistake.answer for mistake in _MISTAKES if mistake.name in _IN_SEVERAL]
     ordinary = [mistake.answer for mistake in _MISTAKES if mistake.name not in _IN_SEVERAL]
-    one = showing(g, _one_sentence, entity_f1, ordinary, later, **_WITHIN)
+    one = showing(g, _single_sentences, entity_f1, ordinary, later, **_WITHIN)
     several = partial(_some, sizes=[(3, 4), (5, 7)])
     nothing = _without_a_hit(g)
     answers = [mistake.answer for mistake in _MISTAKES]
@@ -29,32 +29,42 @@ def _cases(g: Generator) -> list[Case]:
     return [*one, *cases[:2], *nothing]
 
 
-def _one_sentence(g: Generator) -> list[Case]:
-    """Each name by itself: one is found, one found too short, one taken for another kind, two are
-    overlooked; and there is an I that goes on nothing.
+def _single_sentences(g: Generator) -> list[Case]:
+    """Two sentences, each asked for by itself, of which no constant is right."""
+    return [_one_sentence(g, *counts) for counts in pick(g, [(1, 2), (1, 4), (2, 2), (3, 2)], 2)]
+
+
+def _one_sentence(g: Generator, n_found: int, n_overlooked: int) -> Case:
+    """Names apart from each other: some are found, some are overlooked, one is found too short, one
+    taken for another kind; and there is an I that goes on nothing.
     """
 
     def name(kind: str, length: int) -> Labels:
         return [f"B-{kind}"] + [f"I-{kind}"] * (length - 1)
 
-    kinds, lengths = [_KINDS[whole(g, 0, 2)] for _ in range(6)], [whole(g, 1, 3) for _ in range(5)]
+    def some(longer: int = 0) -> Labels:
+        return name(_KINDS[whole(g, 0, 2)], whole(g, 1, 3) + longer)
+
     # kinds of other first letters
     kind, taken_for = pick(g, [*pick(g, _KINDS[:2], 1), _KINDS[2]], 2)
-    truths = [*map(name, kinds, [lengths[0], 1 + lengths[1], *lengths[3:]]), name(kind, lengths[2])]
+    length, too_long = whole(g, 1, 3), some(longer=1)
     parts = [
-        (truths[0], truths[0]),
-        (truths[1], [*truths[1][:-1], "O"]),
-        (truths[2], ["O"] * len(truths[2])),
-        (truths[3], ["O"] * len(truths[3])),
-        (truths[4], name(taken_for, lengths[2])),
-        (["O"], [f"I-{kinds[5]}"]),
+        *((found, found) for found in (some() for _ in range(n_found))),
+        *((lost, ["O"] * len(lost)) for lost in (some() for _ in range(n_overlooked))),
+        (too_long, [*too_long[:-1], "O"]),
+        (name(kind, length), name(taken_for, length)),
+        (["O"], [f"I-{_KINDS[whole(g, 0, 2)]}"]),
     ]
     truth, said = [], []
     for right, predicted in pick(g, parts, len(parts)):
         behind = ["O"] * whole(g, 1, 2)
         truth, said = truth + right + behind, said + predicted + behind
-    shows = f"1 sentence, {len(truth)} words, 5 names, 3 predicted"
-    return [Case(([said], [truth]), shows=shows)]
+    n_predicted = n_found + 2
+    shows = (
+        f"1 sentence, {len(truth)} words, {n_predicted + n_overlooked} names, {n_predicted} "
+        f"predicted"
+    )
+    return Case(([said], [truth]), shows=shows)
 
 
 def _some(g: Generator, sizes: list[tuple[int, int]]) -> list[Case]:

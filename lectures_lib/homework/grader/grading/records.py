@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 import threading
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -215,10 +216,25 @@ def only_one(folder: Path) -> Iterator[None]:
         yield
 
 
-def file_stem(student: str) -> str:
-    """A file name for a student, whatever their name consists of: what is harmless of it, and a
-    hash that keeps it unique.
+# What every disk can hold as it is; and what some cannot, or what looks like a name with a hash.
+_HELD = re.compile(r"[A-Za-z0-9_]|[A-Za-z0-9_](?:[A-Za-z0-9_@ -]|\.(?!\.)){0,56}[A-Za-z0-9_]")
+_NOT_HELD = re.compile(
+    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*-[0-9a-f]{8}", re.IGNORECASE | re.DOTALL
+)
+
+
+def file_stem(student: str, shared: bool = False) -> str:
+    """A file name for a student, whatever their name consists of: that name where any disk can hold
+    it; else what is harmless of it, and a hash that keeps it unique.
+
+    Args:
+        student: the name; no two are alike.
+        shared: whether somebody else's differs in its capitals alone, which some disks overlook.
     """
-    readable = re.sub(r"[^\w-]+", "_", student, flags=re.ASCII).strip("_")[:40]
+    if not shared and _HELD.fullmatch(student) and not _NOT_HELD.fullmatch(student):
+        return student
+    letters = unicodedata.normalize("NFKD", student)  # ü is u with a sign above it
+    letters = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    readable = re.sub(r"[^\w-]+", "_", letters, flags=re.ASCII).strip("_")[:40]
     own = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()[:8]
     return f"{readable or 'student'}-{own}"

@@ -1,5 +1,6 @@
 """One page of feedback a student: a single HTML file that needs nothing else."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +62,16 @@ def write_all(
 ) -> None:
     """Write every student's page into `folder`; a page that is there already stays as it is."""
     folder.mkdir(exist_ok=True)
+    results = list(results)
+    alike = Counter(result.student.casefold() for result in results)
     for result in results:
-        path, text = folder / f"{file_stem(result.student)}.html", page(homework, result, rules)
+        shared = alike[result.student.casefold()] > 1
+        path, text = (
+            folder / f"{file_stem(result.student, shared)}.html",
+            page(homework, result, rules),
+        )
+        if shared:  # until the other one came, it was called as its student is
+            (folder / f"{file_stem(result.student)}.html").unlink(missing_ok=True)
         if not _holds(path, text):
             write_whole(path, text)
 
