@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 from peak_memory import Peak  # noqa: E402
 
-from tests.homework.test_ten_submissions import MISTAKES, SOLUTION, changed, in_other_words  # noqa: E402
+from tests.homework.ten_submissions import MISTAKES, SOLUTION, changed, in_other_words  # noqa: E402
 
 SIZES = (5, 20, 40)
 ROUNDS = 3

@@ -23,9 +23,10 @@ import json
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -57,6 +58,11 @@ class Size:
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
     file: str | None = None  # in book/results
+
+    def of_a_run(self) -> dict[str, Any]:
+        """What a single run depends on, as its file keeps it."""
+        names = ("model", "steps", "batch", "n_train", "n_test", "mixed_precision")
+        return {name: value for name, value in asdict(self).items() if name in names}
 
 
 SIZES = {
@@ -199,10 +205,21 @@ def measure(
 ) -> dict:
     """Train one model and test it, or say what was measured when that was done. `run` is the name
     of its files, without their ending.
+
+    Raises:
+        ValueError: where a run of another size has that name.
     """
-    measured = run.with_suffix(".json")
+    measured, settings = run.with_suffix(".json"), size.of_a_run()
     if measured.exists():
-        return json.loads(measured.read_text())
+        found = json.loads(measured.read_text())
+        kept = found.get("size", {})
+        if other := {name: kept.get(name) for name in settings if kept.get(name) != settings[name]}:
+            asked = {name: settings[name] for name in other}
+            raise ValueError(
+                f"{measured} is a run of another size, {other} where {asked} is asked for: name "
+                f"another folder"
+            )
+        return found
     torch.manual_seed(seed)
     n_validation = len(learn) // 10
     learn, validation = learn[:-n_validation], learn[-n_validation:]
@@ -239,8 +256,8 @@ def measure(
         progress=False,
     )
     model.eval()
-    torch.save(model.state_dict(), run.with_suffix(".weights"))
     found = {
+        "size": settings,
         "test": accuracy(model, test),
         "validation": history.evaluations[size.steps]["validation"],
         "by_step": {str(step): at["validation"] for step, at in history.evaluations.items()},

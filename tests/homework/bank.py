@@ -9,10 +9,12 @@ import re
 from pathlib import Path
 
 import jupytext
+import nbformat
 from nbformat import NotebookNode
 
 from lectures_lib.homework import find, load, names
 from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.release import OPEN
 from lectures_lib.homework.verdict import Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +104,17 @@ def answer_cells(homework: str) -> list[tuple[str, str]]:
         elif not given or "given" in tags:  # the first cell after the set-up is the imports'
             given.append(cell.source)
     return cells
+
+
+def filled_in(folder: Path, homework: str) -> NotebookNode:
+    """The sealed notebook with the solution's answers in it."""
+    (path,) = folder.glob(f"{homework}_*.ipynb")
+    student = nbformat.read(path, as_version=4)
+    solution = nbformat.read(ROOT / "solutions" / path.name, as_version=4)
+    for cell, answered in zip(student.cells, solution.cells, strict=True):
+        if OPEN in cell.source:
+            cell.source = answered.source
+    return student
 
 
 def sections(chapter: str) -> list[str]:

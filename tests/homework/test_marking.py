@@ -38,9 +38,8 @@ from lectures_lib.homework.grader.reports.everything import write_all
 from lectures_lib.homework.grader.reports.page import visible
 from lectures_lib.homework.text_answers import MARKER, PLACEHOLDER
 from tests.homework.bank import ROOT
-from tests.homework.test_rules import DEADLINE
 from tests.homework.toy import TOY, notebook
-from tests.homework.toy_results import RIGHT, WRONG, Page
+from tests.homework.toy_results import DEADLINE, RIGHT, WRONG, Page
 
 WHY, HOW = "toy.why", "toy.how"
 BY_HAND = {

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given, settings
@@ -26,9 +25,8 @@ from lectures_lib.homework.grader.reports.moodle import table as moodle_import
 from lectures_lib.homework.verdict import Verdict
 from tests.homework.bank import ROOT
 from tests.homework.toy import TOY
+from tests.homework.toy_results import BERLIN, DEADLINE
 
-BERLIN = ZoneInfo("Europe/Berlin")
-DEADLINE = datetime(2026, 10, 12, 23, 59, tzinfo=BERLIN)
 TEN = LatePolicy(percent_per_day=10)
 
 

@@ -21,7 +21,6 @@ from jaxtyping import config
 from lectures_lib.homework import load, names
 from lectures_lib.homework.checking import told
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
-from lectures_lib.homework.release import OPEN
 from lectures_lib.homework.sealed import Sealed, unpacked
 from lectures_lib.homework.sealing import release_sealed
 from tests.homework import bank, sealed_student
@@ -93,17 +92,6 @@ def test_nothing_of_the_bank_can_be_had(homework, released):
     assert leaks(released(homework), homework) == []
 
 
-def filled_in(folder: Path, homework: str) -> nbformat.NotebookNode:
-    """The sealed notebook with the solution's answers in it."""
-    (path,) = folder.glob(f"{homework}_*.ipynb")
-    student = nbformat.read(path, as_version=4)
-    solution = nbformat.read(ROOT / "solutions" / path.name, as_version=4)
-    for cell, answered in zip(student.cells, solution.cells, strict=True):
-        if OPEN in cell.source:
-            cell.source = answered.source
-    return student
-
-
 def student_folder(place: Path, released: Path, homework: str, all_answers: bool) -> Path:
     """What a student has: the notebook, filled in, and the file; and answers to be tried: a right
     one to each question, or all that are kept, also the wrong ones.
@@ -111,7 +99,7 @@ def student_folder(place: Path, released: Path, homework: str, all_answers: bool
     place.mkdir()
     (notebook,) = released.glob(f"{homework}_*.ipynb")
     shutil.copy(released / f"{homework}_sealed.zip", place)
-    nbformat.write(filled_in(released, homework), place / notebook.name)
+    nbformat.write(bank.filled_in(released, homework), place / notebook.name)
     answers = [importlib.import_module(f"tests.homework.right_answers_{homework}").__file__]
     if all_answers and homework in bank.with_students():
         answers.append(importlib.import_module(f"tests.homework.students_{homework}").__file__)

@@ -11,8 +11,7 @@ import pytest
 
 from lectures_lib.homework import load, names
 from lectures_lib.homework.sealing import release_sealed
-from tests.homework.bank import ROOT
-from tests.homework.test_sealed import filled_in
+from tests.homework.bank import ROOT, filled_in
 
 pytestmark = pytest.mark.sandbox
 ALSO = [pytest.param(name, marks=pytest.mark.long) for name in names() if name != "hw1"]

@@ -20,8 +20,8 @@ from lectures_lib.homework.questions import Case, Homework
 from lectures_lib.homework.release import Unreleasable, release
 from lectures_lib.homework.sealed import unpacked
 from lectures_lib.homework.sealing import Unsealable, release_sealed, sealed_key
-from tests.homework.test_release import solution
 from tests.homework.toy import DOUBLE, SCALE, TOY, Scale, double, question
+from tests.homework.toy_solution import solution
 
 
 def two_outputs(x, flag=None):

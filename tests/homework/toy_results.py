@@ -1,12 +1,16 @@
-"""Results of the toy homework, rules for it, and a reader of the pages made of them."""
+"""Results of the toy homework, a deadline, rules, and a reader of the pages made of them."""
 
 from dataclasses import replace
+from datetime import datetime
 from html.parser import HTMLParser
+from zoneinfo import ZoneInfo
 
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.verdict import Verdict
 
+BERLIN = ZoneInfo("Europe/Berlin")
+DEADLINE = datetime(2026, 10, 12, 23, 59, tzinfo=BERLIN)
 RIGHT = Verdict("toy.Scale", True, "right")
 WRONG = Verdict(
     "toy.double",

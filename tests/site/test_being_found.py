@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from asking import ask
 from bs4 import BeautifulSoup
 from PIL import Image
 from sitemap import ROOT, pages
-from test_server import ask
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import being_found

@@ -6,6 +6,7 @@ import sys
 import axe
 import pytest
 from sitemap import ROOT, pages
+from tables import written
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import narrow_tables
@@ -14,19 +15,6 @@ TEXT = [
     ["a long cell, which says what something is", "another one, which is about as long as that"],
     ["short", "a sentence that explains what is short"],
 ]
-
-
-def written(rows, heads=("", "what it is", "what it does"), classes="table", head_tag="th"):
-    """A table as docutils writes it."""
-    head = "".join(f'<{head_tag} class="head"><p>{name}</p></{head_tag}>\n' for name in heads)
-    lines = "".join(
-        f'<tr class="row-even">{"".join(f"<td><p>{cell}</p></td>" for cell in row)}</tr>\n'
-        for row in rows
-    )
-    return (
-        f'<table class="{classes}">\n<thead>\n<tr class="row-odd">{head}</tr>\n</thead>\n'
-        f"<tbody>\n{lines}</tbody>\n</table>"
-    )
 
 
 def test_each_cell_gets_the_head_of_its_column():

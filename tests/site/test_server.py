@@ -1,24 +1,11 @@
 """`tools/site.py serve`: compressed, cached, and clear about what is wrong."""
 
 import gzip
-import http.client
 from urllib.parse import urlsplit
 
 import pytest
+from asking import ask
 from sitemap import load_site_tool, pages
-
-
-def ask(address: str, path: str, **headers) -> tuple[http.client.HTTPResponse, bytes]:
-    connection = http.client.HTTPConnection(urlsplit(address).netloc)
-    connection.request(
-        "GET",
-        f"/{path}",
-        headers={name.replace("_", "-"): value for name, value in headers.items()},
-    )
-    response = connection.getresponse()
-    body = response.read()
-    connection.close()
-    return response, body
 
 
 def test_pages_come_compressed_to_those_who_can_read_that(address, html):

@@ -10,7 +10,7 @@ from sitemap import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import narrow_tables
-from test_narrow_tables import written
+from tables import written
 
 NAMES = ("epochs", "longest input", "trained on", "asked", "batch size", "rate")
 NUMBERS = ["1", "128", "67,349", "872", "32", "5.00e-05"]

@@ -1,0 +1,51 @@
+"""A test module can be run, moved or thrown away by itself: nobody imports one."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# a homework of one's own is held to every test of the banks, by calling them
+MAY = {("tests/homework/test_own_question.py", "tests.homework.test_banks")}
+
+
+def imported(source: str) -> set[str]:
+    """The full names of all that a module imports, wherever in it."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def of_tests(source: str) -> set[str]:
+    """The test modules among them."""
+    parts = [name.split(".") for name in imported(source)]
+    ends = [next((i for i, p in enumerate(ps) if p.startswith("test_")), None) for ps in parts]
+    return {".".join(ps[: i + 1]) for ps, i in zip(parts, ends, strict=True) if i is not None}
+
+
+@pytest.mark.parametrize("room", ["tests", "benchmarks", "experiments", "tools"])
+def test_no_test_module_is_imported(room):
+    found = {
+        (path.relative_to(ROOT).as_posix(), name)
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for name in of_tests(path.read_text(encoding="utf-8"))
+    }
+    assert found <= MAY
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("from tests.homework.test_sealed import filled_in", "tests.homework.test_sealed"),
+        ("def f():\n    from test_server import ask", "test_server"),
+        ("from tests.homework import bank, test_banks", "tests.homework.test_banks"),
+        ("import tests.homework.test_rules as rules", "tests.homework.test_rules"),
+    ],
+)
+def test_every_way_of_importing_one_is_seen(source, name):
+    assert of_tests(source) == {name}
