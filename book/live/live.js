@@ -305,7 +305,7 @@ const FIGURES = {
 export async function begin(host) {
   const options = JSON.parse(host.dataset.live), Kind = await FIGURES[options.figure]();
   const figure = new Kind(host, options);
-  figure.rehearse(JSON.parse(host.dataset.answers));
+  await figure.rehearse(JSON.parse(host.dataset.answers));
   return figure;
 }
 for (const host of document.querySelectorAll(".live[data-live]:not([data-waits])")) begin(host); // one on a slide waits for a press
