@@ -43,24 +43,6 @@ from lectures_lib import results
 SEEDS = [0, 1, 2]
 
 
-def peak_gigabytes(forget: bool = False) -> float:
-    """The most memory that this process has held, in 10^9 bytes; `forget`: count from now on. Where
-    Linux is not, 0.
-    """
-    try:
-        if forget:
-            with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
-                file.write("5")  # the peak is what is in use now
-        with open("/proc/self/status", encoding="utf-8") as file:
-            return (
-                float(next(line for line in file if line.startswith("VmHWM")).split()[1])
-                * 1024
-                / 1e9
-            )
-    except OSError:
-        return 0.0
-
-
 def file_name(task: str, model: str, size: str) -> str:
     """The results' file, without its ending."""
     parts = ["fine_tuning", task]
@@ -99,13 +81,13 @@ def add_way(measured: dict, way: Callable[[Setting], list], setting: Setting) ->
 def add_seed(measured: dict, seed: int, setting: Setting) -> None:
     """Fine-tune with one more seed."""
     start, key = time.perf_counter(), str(seed)
-    peak_gigabytes(forget=True)
+    results.peak_memory(forget=True)
     by_seed = measured.setdefault("by_seed", {})
     by_seed[key] = setting.task.measure(fine_tuned(setting, seed), setting.asked)
     measured["fine_tuned"] = results.spreads(list(by_seed.values()))
     peaks = measured.setdefault("peak_memory_gb", {})
     seconds = measured.setdefault("seconds", {}).setdefault("fine_tuned", {})
-    peaks[key], seconds[key] = peak_gigabytes(), time.perf_counter() - start
+    peaks[key], seconds[key] = results.peak_memory() / 1e9, time.perf_counter() - start
     print(
         f"fine_tuned, seed {seed}: {by_seed[key]}, {seconds[key]:.0f} s, peak {peaks[key]:.2f} GB",
         flush=True,

@@ -81,11 +81,7 @@ def peak_megabytes(forget: bool = False) -> float:
         if forget:
             torch.cuda.reset_peak_memory_stats()
         return torch.cuda.max_memory_allocated() / 2**20
-    if forget:
-        with open("/proc/self/clear_refs", "w", encoding="utf-8") as file:
-            file.write("5")  # the peak is what is in use now
-    with open("/proc/self/status", encoding="utf-8") as file:
-        return float(next(line for line in file if line.startswith("VmHWM")).split()[1]) / 1024
+    return results.peak_memory(forget) / 2**20
 
 
 def megabytes_of(way: str, repetitions: int) -> dict:

@@ -3,7 +3,7 @@
 (() => {
   "use strict";
   // The same table may stand on a page twice.
-  for (const root of document.querySelectorAll("#@ID@:not([data-ready])")) {
+  for (const root of document.querySelectorAll('[data-errors="WIDGET_ID"]:not([data-ready])')) {
     root.dataset.ready = "";
     start(root);
   }

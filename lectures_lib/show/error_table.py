@@ -7,16 +7,16 @@ keyboard (chapter 14).
 The HTML is self-contained and follows from the input alone. Without scripts it is a plain table.
 """
 
-import hashlib
 import html
 import json
 import math
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from numbers import Integral, Real
 
+from lectures_lib.show.widget import name_of, source
+
 PAGE = """\
-<div id="{id}" class="error-table" role="group" aria-label="{title}" style="--et-height: {height}; --et-columns: {columns}">
+<div class="error-table" data-errors="{name}" role="group" aria-label="{title}" style="--et-height: {height}; --et-columns: {columns}">
 <style>{style}</style>
 <p class="et-bar"><b>{title}</b><label><input type="checkbox"> only what is wrong: {n_wrong} of {n}</label></p>
 <div class="et-scroll" tabindex="0" role="region" aria-label="Table: {title}">
@@ -74,22 +74,18 @@ class ErrorTable:
             for wrong, *cells in zip(self.wrong, *self.columns.values(), strict=True)
         )
         content = json.dumps([self.title, self.height, list(self.columns), rows])
-        name = "errors-" + hashlib.sha256(content.encode()).hexdigest()[:10]
-        style, script = (
-            files("lectures_lib.show").joinpath(f"error_table.{kind}").read_text(encoding="utf-8")
-            for kind in ("css", "js")
-        )
+        name = name_of(content)
         return PAGE.format(
-            id=name,
+            name=name,
             title=html.escape(self.title),
             height=html.escape(self.height),
             columns=" ".join(map(_narrow, list(self.columns.values())[1:])) or "auto",
-            style=style,
+            style=source("error_table.css"),
             n_wrong=sum(self.wrong),
             n=len(self.wrong),
             heads="".join(HEAD.format(html.escape(heading)) for heading in self.columns),
             rows=rows,
-            script=script.replace("@ID@", name),
+            script=source("error_table.js").replace("WIDGET_ID", name),
         )
 
     def __repr__(self) -> str:

@@ -35,12 +35,17 @@ def embedded(
         script: with WIDGET_ID where the div's name belongs.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    name = hashlib.sha256(text.encode()).hexdigest()[:12]
+    name = name_of(text)
     return (
         f'<div class="{kind}" data-{mark}="{name}" data-lm-suppress-shortcuts="true" '
         f'data-{holds}="{html.escape(text)}">\n'
         f"{style}\n{fallback}\n</div>\n<script>\n{script.replace('WIDGET_ID', name)}</script>"
     )
+
+
+def name_of(text: str) -> str:
+    """The name by which a script finds what was made of this text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 @cache

@@ -50,6 +50,23 @@ def test_the_book_s_own_scripts_are_found_in_what_is_stored(name):
     assert notebooks.exchange(picture(script, 1), script, changed) == picture(changed, 1)
 
 
+@pytest.mark.parametrize("chapter", ["14_fine_tuning", "14b_words_and_spans"])
+@pytest.mark.parametrize("kind", ["js", "css"])
+def test_a_changed_table_of_errors_reaches_what_is_stored(chapter, kind):
+    """All of it: the stored outputs hold today's script and style."""
+    part = source(f"error_table.{kind}")
+    stored = nbformat.read(notebooks.ROOT / "notebooks" / f"{chapter}.ipynb", as_version=4)
+    found = [
+        output.data["text/html"]
+        for cell in stored.cells
+        for output in cell.get("outputs", [])
+        if "error-table" in output.get("data", {}).get("text/html", "")
+    ]
+    assert found
+    for html in found:
+        assert notebooks.exchange(html, part, f"/* new */ {part}").count("/* new */") == 1
+
+
 def test_what_has_changed_is_told_by_git(monkeypatch, tmp_path):
     def git(*words):
         subprocess.run(["git", "-C", str(tmp_path), *words], check=True, capture_output=True)

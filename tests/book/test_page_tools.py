@@ -4,6 +4,7 @@ line.
 
 import json
 import math
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
@@ -91,6 +92,16 @@ def test_results_are_saved_whole_and_read_back(tmp_path):
         results.load("sped", folder)
     with pytest.raises(ValueError, match="no measurements"):
         results.spread([])
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells")
+def test_the_peak_of_memory_is_remembered_until_it_is_forgotten():
+    begun = results.peak_memory(forget=True)
+    held = bytearray(b"x") * 100_000_000
+    del held
+    peak = results.peak_memory()
+    assert peak - begun > 90_000_000
+    assert peak - results.peak_memory(forget=True) > 90_000_000
 
 
 def test_the_minutes_of_an_interrupted_run_are_added_up():

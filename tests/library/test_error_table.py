@@ -61,8 +61,9 @@ def test_the_same_table_gives_the_same_bytes_and_another_one_another_id():
     page = ErrorTable("t", COLUMNS, [True, False])._repr_html_()
     assert page == ErrorTable("t", COLUMNS, [True, False])._repr_html_()
     other = ErrorTable("t", COLUMNS, [False, False])._repr_html_()
-    name = page.split('id="')[1].split('"')[0]
-    assert f"#{name}:not" in page and name not in other
+    name = page.split('data-errors="')[1].split('"')[0]
+    assert f'[data-errors="{name}"]:not' in page and name not in other
+    assert ' id="' not in page, "the same table may stand on a page twice"
 
 
 def test_the_text_form_counts():
