@@ -32,7 +32,7 @@ DECKS = slides.decks()
 def no_models(monkeypatch):
     """A live figure's example is computed by its model: here it is two lines."""
     shown = "<pre>one line\nanother</pre>"
-    monkeypatch.setattr(live, "parts", lambda name: (name, "{}", shown))
+    monkeypatch.setattr(live, "parts", lambda name: (name, 'data-live="{}"', shown))
 
 
 @pytest.mark.parametrize("name", DECKS)
