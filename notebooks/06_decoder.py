@@ -121,8 +121,8 @@ draw("shift")
 # Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end token.
 # A shorter one loses a padding token instead, so the model does read its end token. What it predicts from there is
 # padding, and the loss must leave that out, with `ignore_index=PAD`. The target needs no padding mask: its padding
-# stands behind the text, where the causal mask hides it from every character. (All dates of this chapter have eleven
-# characters.)
+# stands behind the text, where the causal mask hides it from every character. (All targets of this chapter have
+# eleven characters, the end token included.)
 #
 # </details>
 #
@@ -171,7 +171,7 @@ draw("targets")
 # How its mistakes are carried on is measured further down.
 #
 # Both ways side by side, with a model like the one at the end of this chapter and any date of yours: [A date, letter by
-# letter](../book/live.md#a-date-letter-by-letter). Spoil a letter that training gives, and see which rows cannot know.
+# letter](../book/live.md#a-date-letter-by-letter). Spoil a letter that training gives, and see which rows cannot see it.
 #
 # ## Looking at the source
 #
@@ -1030,7 +1030,8 @@ for name, some in {"unseen": unseen, "200 years earlier": earlier}.items():
     print(f"{name:18} right: {whole.float().mean():.2f}")
 
 # %% [markdown]
-# It is perfect at what the examples show, and nearly every year that it writes now begins with 19 or 20.
+# It is perfect at what the examples show. Two hundred years earlier it is no better than ours: nearly every year that it
+# writes begins with 19 or 20 there, too.
 #
 # Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.
 # Each row is a character about to be written.

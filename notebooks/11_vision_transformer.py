@@ -153,7 +153,7 @@ for ax, rows, title in zip(axes, (cut, viewed), ("patches", "view alone"), stric
 plt.show()
 
 # %% [markdown]
-# In a grey photograph with patches of 16 × 16 such a "patch" would be 256 pixels in reading order. In a colour image it
+# Cut by `view` alone, a "patch" of a grey photograph (16 × 16) would be 256 pixels in reading order. In a colour image it
 # is worse still: memory holds the whole red channel first, then the green, then the blue, so hardly any such "patch"
 # sees two colours.
 #
@@ -677,8 +677,8 @@ plt.show()
 # | 400 | 0.949<!-- digits: 400/patches_of_4/mean .3f --> ± 0.009<!-- digits: 400/patches_of_4/sd .3f --> | 0.943<!-- digits: 400/logistic_regression/mean .3f --> | 0.975<!-- digits: 400/svm/mean .3f --> |
 # | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
 #
-# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM stays ahead of it
-# throughout.
+# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM stays ahead of the
+# ViT throughout.
 #
 # The paper tells a similar story on another scale. Pre-trained on ImageNet alone, 1.3 million images, a large ViT is
 # worse than a base one, and both are worse than good convolutional networks. With 14 million images the two are about
@@ -997,8 +997,8 @@ plt.show()
 # By its caption, the ViTs pre-trained on JFT "outperform ResNet-based baselines on all datasets". H/14 is ahead of
 # BiT-L, the ResNet, everywhere; L/16 in five of seven, with a tie (ReaL) and a difference of 0.01, small beside the
 # standard deviations (VTAB). Pre-trained on ImageNet-21k, 14 million images, L/16 is below BiT-L on every task (on
-# Flowers by 0.02 only). What the table does show is the price: about the same accuracy for a fifteenth of the
-# computing.
+# Flowers by 0.02 only). What the table does show is the price: L/16 on JFT has about the accuracy of BiT-L
+# for a fifteenth of the computing.
 #
 # ## Clothes
 #

@@ -1015,7 +1015,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
 # 479 of which are random; a coin has 50, give or take 3.2 (two standard deviations), so the best seed has learned a
-# little. To do better one must, we believe, know what a text is about.
+# little, as has the run printed above. To do better one must, we believe, know what a text is about.
 #
 # ### Is the second exercise worth it?
 #

@@ -641,8 +641,9 @@ pairs = [
 assert abs(probe_accuracy(fit_probe(pairs[0], len(tags)), pairs[1]) - told) < 0.01
 
 # %% [markdown]
-# That is the whole method, and nearly every tag is right. (`fit_probe` is the same in PyTorch; you write it
-# [below](#a-mix-of-all-layers).) But is it BERT that knows the tags, or has the probe learned them?
+# That is the whole method, and nearly every tag is right. (`fit_probe` is the same in PyTorch, written out
+# [below](#a-mix-of-all-layers); `Probed` holds states and labels, and `layer_scores` fits a probe on each state and
+# counts what it has right.) But is it BERT that knows the tags, or has the probe learned them?
 #
 # ### A probe that learns words by heart
 #
@@ -787,7 +788,7 @@ for task in tasks:
 #
 # So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
 # relation/minilm/selectivity/3/mean .0f -->. Does only MiniLM fade at the end? BERT base, say, was never trained to
-# make sentence vectors. With an internet connection the next cell asks either model.
+# make sentence vectors. We have not measured it; with an internet connection the next cell asks either model.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -882,7 +883,7 @@ assert_close(mix(layers), by_hand)
 print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
 
 # %% [markdown]
-# Now a probe on it, with the scaling and the penalty of the three lines above (a test holds the two equal). Scaled
+# Now a probe on it, with the scaling and the penalty of the three lines above (on one state a test holds the two equal). Scaled
 # state by state, none gets a large share merely because its numbers are large. L-BFGS sees all words at once and finds
 # its steps by itself: no learning rate, no chance.
 
@@ -1039,7 +1040,7 @@ for same, others in lucky.values():
 #
 # Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell: "the" is a `det` wherever
 # it stands, and without any head of the layer the probes still have nearly all. Objects can be lost: without head 0
-# thirteen, a sixth, without any other head six at most. And it is the *looking*: let head 0 speak, but look at all
+# thirteen, a sixth, without any other head seven at most. And it is the *looking*: let head 0 speak, but look at all
 # words alike, and as many are lost.
 #
 # </details>
@@ -1173,7 +1174,7 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 #    who attends.
 # 2. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying* distances, better
 #    than any fixed offset. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more
-#    in our sentences; so does a rule for each of seven relations in UD English.
+#    in our sentences; in UD English a rule by tags is ahead for seven of nine relations.
 # 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the end. A control
 #    task tells how much of it the probe has learned by heart. Of the relations, tag and place alone give three quarters.
 # 4. By differential scores tags come less than a layer before relations; by shares of a scalar mix there is no order, and shares depend

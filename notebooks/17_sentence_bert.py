@@ -593,7 +593,7 @@ class Siamese(nn.Module):
 # %% [markdown]
 # As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
 # blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
-# trained, so that ten trainings fit into this page: three objectives, each with three seeds, and a control. Each gets
+# trained, so that these ten trainings fit into this page: three objectives, each with three seeds, and a control. Each gets
 # 15 steps of 16 pairs; `SiameseBatches` makes both sides ids and pads each by itself. The regression sees our 96 scored
 # pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
 # negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
@@ -738,12 +738,13 @@ print(first[i], "|", second[i], "| not:", second[hard[i]])
 
 # %% [markdown]
 # **Predict.** The same 15 steps, three seeds, with the nearest wrong partners; and, as a control, with as many drawn at
-# random. Does the loss end at 0.00 again? And does Spearman's correlation rise by a tenth, by some hundredths, or hardly?
+# random. Does the loss end at 0.00 again? And does Spearman's correlation rise over that of the plain in-batch negatives by a tenth, by some
+# hundredths, or hardly?
 #
 # <details><summary>Answer</summary>
 #
-# With both the loss ends well above 0: 31 wrong partners leave more to learn than 15. But the correlation hardly rises,
-# by about a hundredth with the nearest ones, and three seeds do not tell that from nothing or from the control. "Harder
+# With both the loss ends well above 0, but part of that is no lesson: the wrong partner of one pair can be the right
+# one of another in the batch (see the last bug below). The correlation hardly rises, by about a hundredth with the nearest ones, and three seeds do not tell that from nothing or from the control. "Harder
 # is better" is tempting, and for large collections it is the practice; 79 pairs and 15 steps cannot show it. (Nor is the
 # nearest always wrong: see the last bug below.)
 #
@@ -844,13 +845,13 @@ for i in range(3):
 # %% [markdown]
 # (The second and the third found have no word in common with the question.)
 #
-# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Below, sixty-four
+# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. In "Type your own" sixty-four
 # short sentences on eight topics stand along the two directions in which they differ most, and your own come between them:
 # [Type your own](../book/live.md#a-map-of-sentences). Try three things. Does the solid line, to the nearest in all dimensions, stay
 # within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of the topics, and
 # what is its highest cosine? And one on two topics at once?
 #
-# So with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For more than a million
+# Back to the search: so with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For more than a million
 # texts, an index such as FAISS looks at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
@@ -956,7 +957,8 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # lines). MiniLM wins more. But coins are as uneven too often, says the last line but one, to call this more than a
 # hint. The other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps
 # (of the first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of
-# MiniLM fails more often where the question names BERT, and at everyday words for what the book calls label smoothing.
+# MiniLM fails more often where the question names BERT, and once at everyday words for
+# what the book calls label smoothing.
 #
 # The same search is a page of the site, [Ask the book](../book/ask.md): the sections' vectors were computed beforehand,
 # and only your question goes through MiniLM, in your browser.
@@ -994,7 +996,7 @@ def rerank(question, places):
 #
 # <details><summary>Answer</summary>
 #
-# For far fewer: about 14 in place of 25. To see both texts does not help a model that was trained for something else. The
+# For far fewer: 13 in place of 25 in the run printed here. To see both texts does not help a model that was trained for something else. The
 # reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong text, and its
 # scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions beside right and wrong
 # texts, by the hundred thousand; this book has 46 questions, and no such model.

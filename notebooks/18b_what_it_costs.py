@@ -150,12 +150,12 @@ assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
 
 # %% [markdown]
 # **Predict.** Attention compares every token with every other, which is what one hears of its cost. Of BERT base's
-# operations for 512 tokens, which share goes into scores and weighted averages, the part that grows with $n^2$: a half,
-# a quarter or a tenth?
+# operations for 128 tokens, which share goes into scores and weighted averages, the part that grows with $n^2$: a
+# quarter, a tenth or a fortieth?
 #
 # <details><summary>Answer</summary>
 #
-# A tenth; with 128 tokens, a fortieth. More than half of the work is done in the feed-forward layers, token by token.
+# A fortieth; with 512 tokens, as in the table above, a tenth. More than half of the work is done in the feed-forward layers, token by token.
 # The square is dangerous for long texts, and 512 is not long beside $d_{\text{model}} = 768$: exercise 2 finds the
 # length at which the scores overtake projections and feed-forward layers together.
 #
@@ -424,7 +424,7 @@ for vectors, ours in zip(theirs, alone, strict=True):
 # ## Several processes, several GPUs
 #
 # `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged.
-# Written out, without `fit`, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
+# Written out, without `fit` (and here with one batch that the processes share), with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
 # that needs nothing else. What a loop for one process would not have is numbered; the model may be any other (this
 # one has no dropout, so nothing is left to chance but the first weights, and those are drawn from one seed):
 
@@ -540,7 +540,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # **A GPU is another machine.** On the processor fusing pays mostly for long texts (from 256 tokens on), on the GPU most
 # for short ones: there each of the small steps is done so fast that starting it is what takes time, and one start is cheaper than five.
-# (That is the usual explanation; we measured the times only.) The same holds for writing: on the H100 a
+# (That is the usual explanation; we measured the times only.) A cache, too, gains less there: on the H100 a
 # cache makes 64 tokens 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, in batches of 16 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f -->
 # times; on the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f -->
 # (from two runs far apart, 4.7<!-- decoding_speed: batch_16/tokens_64/without_over_cache/min .1f --> and 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->).

@@ -276,8 +276,8 @@ check("hw6.best_answer", best_answer)
 # *3 points · difficulty 2 of 3 · 25 minutes · [chapter 14b, tagging](../notebooks/14b_words_and_spans.ipynb#tagging-names-in-a-text)*
 #
 # Taggers of names are measured by the names they find, not by words. In the BIO scheme a name of the kind `x` begins at every `B-x`, and goes on as
-# long as `I-x` follows, with the same kind. Models also predict an `I-x` that goes on nothing: the label before it is `O`, or of another kind, there
-# is none, or it goes on nothing itself. The chapter lets it begin a name. **Here it is in no name**: only a `B` begins one. Both ways of counting are in use, and
+# long as `I-x` follows, with the same kind. Models also predict an `I-x` that goes on nothing: the label before it is `O`, is of another
+# kind, or is itself an `I-x` that goes on nothing; or there is none before it. The chapter lets it begin a name. **Here it is in no name**: only a `B` begins one. Both ways of counting are in use, and
 # give different numbers for the same model.
 #
 # A predicted name is a **hit** if the right labels of the same sentence have a name of
