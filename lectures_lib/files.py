@@ -13,7 +13,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
 
     The draft is on the disk before the name points to it, else a power cut could leave a name
     without a file. Each process has its own, so that of two that write one file the later one's
-    stays, whole.
+    stays, whole; one that is killed meanwhile leaves its draft behind.
     """
     path = Path(path)
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")

@@ -7,8 +7,8 @@ sentence, all the way down" (at_work.py, through.py).
 
 The model is copied beside the site's pages (live_models.py). The scripts in book/live compute with
 it what the library computes, and a test holds the two equal. Nothing of it is fetched before the
-reader asks. Until then, and without scripts, an example stands there that the library made while the
-site was built.
+reader asks. Until then an example's answer stands there (first_answers.py); without scripts, and on
+paper, an example in words, which the library made while the site was built.
 """
 
 import html

@@ -370,17 +370,18 @@ def dates_by_letter() -> tuple[dict, str]:
     )
     written = dates.to_text(found.tokens[0])
 
-    def shares(letters: str) -> torch.Tensor:
+    def shares(letters: str) -> list[list[float]]:
         """Of the letter behind each of these."""
-        return translates(source, dates.to_ids([letters])[0], lengths)[0].softmax(dim=-1)
+        scores = translates(source, dates.to_ids([letters])[0], lengths)[0]
+        return [[round(share, 5) for share in row] for row in scores.softmax(dim=-1).tolist()]
 
     taught = shares(f">{answer}")
     run = {
         "text": text,
         "answer": answer,
         "written": written,
-        "taught": (10**5 * taught).round().div(10**5).tolist(),
-        "rows": (10**5 * shares(f">{written[:-1]}")).round().div(10**5).tolist(),
+        "taught": taught,
+        "rows": shares(f">{written[:-1]}"),
     }
     options = {
         "title": "A date, letter by letter",

@@ -24,7 +24,15 @@
 
   // A list that is laid out anew, beside the page, or that comes in sight in its drawer shows its mark.
   const show = (list) => [...list.querySelectorAll("a[aria-current], .current > a")].slice(-1).forEach(bringIntoView);
-  const sizes = new ResizeObserver((changes) => changes.forEach(({ target }) => show(target)));
+  // (By its width: a part that the reader opens makes it higher.)
+  const wide = new Map();
+  const sizes = new ResizeObserver((changes) => {
+    for (const { target, contentRect: { width } } of changes) {
+      if (wide.get(target) === width) continue;
+      wide.set(target, width);
+      show(target);
+    }
+  });
   const drawers = new MutationObserver(([{ target }]) => { if (target.open) target.querySelectorAll("nav").forEach(show); });
   for (const drawer of document.querySelectorAll("dialog[id^=pst-]")) drawers.observe(drawer, { attributeFilter: ["open"] });
   // After the theme, which puts the list of pages where it stood on the page before.

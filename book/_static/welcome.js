@@ -7,7 +7,7 @@
   if (!figure) return;
   const FONT = 23, LINE = 205; // as in welcome.py
   const LETTER = 12.2, SPACE = 14, NARROWEST = 40, LEFT = 8; // a word's place, as there
-  const WIDEST = 800; // a line of words that can still be read on a telephone
+  const SHORTEST = 440, WIDEST = 800; // a line of words that can still be read on a telephone
   const HIGHEST = 204; // an arc, so that it ends below the picture's upper edge
   const HEADS = 12; // a layer
   const VERBS = ["are", "is", "were", "was", "have", "has", "do", "does"]; // they ask first, if a sentence has one
@@ -40,7 +40,11 @@
     now.layer = Math.floor(slider.value / HEADS);
     now.head = slider.value % HEADS;
   }));
-  list.addEventListener("change", () => change(() => { now = { ...sentences[list.selectedIndex] }; }));
+  list.addEventListener("change", () => {
+    if (turn) status.textContent = ""; // what is being read would come too late
+    turn = null;
+    change(() => { now = { ...sentences[list.selectedIndex] }; });
+  });
   own.addEventListener("submit", (event) => {
     event.preventDefault();
     read(field.value.trim());
@@ -79,7 +83,8 @@
       say("Reading …");
       const found = await machine.ask("look", { text }).promise;
       if (turn !== mine || !await ready() || turn !== mine) return;
-      say(take(text, found) ? "The model is here. What you type stays here." : "That is too long for one line. Take fewer words.");
+      if (found.tokens.length < 4) say("It takes two words, so that one can look at the other.");
+      else say(take(text, found) ? "The model is here. What you type stays here." : "That is too long for one line. Take fewer words.");
     } catch (error) {
       say(`That did not work: ${error.message}`);
     }
@@ -137,7 +142,8 @@
     const numbers = words.map((_, i) => made("text", { class: "muted", x: centres[i], y: LINE + 28, "font-size": 18, "text-anchor": "middle" }, row[i] ? (row[i] / 100).toFixed(2) : "0"));
     const rest = 100 - row.reduce((sum, share) => sum + share, 0);
     const title = made("title", { id: "welcome-title" }, `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`);
-    svg.setAttribute("viewBox", `0 0 ${width} ${LINE + 46}`);
+    const room = Math.max(width, SHORTEST); // a short line stands in the middle, and does not become huge
+    svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 46}`);
     svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);
     slider.value = layer * HEADS + head;

@@ -138,10 +138,11 @@ export class Dates extends Figure {
     return "";
   }
 
-  // `spoil`: [place, letter], what is given there in training in place of the right one; `forced`: how the writing begins.
-  async read({ spoil, forced = "" } = {}) {
-    clearTimeout(this.waiting);
-    const text = this.asked, answer = this.answer.value.trim().toLowerCase(), why = this.refuses(text, answer);
+  // What stands in the fields, or another way through what is shown. `spoil`: [place, letter], what is given there in training in place
+  // of the right one; `forced`: how the writing begins.
+  async read({ spoil, forced = "", text = this.asked, answer = this.answer.value.trim().toLowerCase() } = {}) {
+    if (!spoil && !forced) clearTimeout(this.waiting);
+    const why = this.refuses(text, answer);
     if (why) {
       this.stop();
       this.say(why, true);
@@ -207,7 +208,7 @@ export class Dates extends Figure {
         : `${computed} of ${n} passes${computed ? `: ${computed} letter${computed > 1 ? "s" : ""}` : ""}`;
       [...list.children].forEach(({ firstChild: button }, i) => {
         button.setAttribute("aria-pressed", i === step - 1);
-        button.tabIndex = i === Math.max(0, step - 1) ? 0 : -1;
+        button.tabIndex = i === Math.max(0, Math.min(n, step) - 1) ? 0 : -1;
         button.parentElement.className = i >= computed ? "lv-then" : name === "training" ? (step === 1 ? "lv-new" : "") : i === step - 1 ? "lv-new" : "";
         button.firstChild.textContent = i < computed ? this.told(name, i) : `Row ${i + 1}, not computed yet`;
       });
@@ -260,13 +261,13 @@ export class Dates extends Figure {
     choose.append(make("p", { class: "lv-head" }, now === right ? `Spoil the letter that this row was given last, ${seen(right)}:` : `Right would be ${seen(right)}; given is:`),
       make("div", { class: "lv-chips" }, ...[...letters].map((letter) => {
         const button = make("button", { type: "button", "aria-pressed": letter === now, class: letter === right ? "lv-good" : null, "aria-label": `give ${seen(letter)}${letter === right ? ", which is right" : ""}` }, seen(letter));
-        button.addEventListener("click", () => this.read({ spoil: letter === right ? undefined : [at, letter], forced: this.now.forced }));
+        button.addEventListener("click", () => this.read({ ...this.now, spoil: letter === right ? undefined : [at, letter] }));
         return button;
       })));
   }
 
   tellWriting(step, { about, choose }) {
-    const { written, rows, answer, forced, spoil } = this.now, i = step - 1, n = written.length;
+    const { written, rows, answer, forced } = this.now, i = step - 1, n = written.length;
     choose.replaceChildren();
     if (!step) {
       about.textContent = "Nothing is written yet. The first pass will read the begin token alone.";
@@ -284,7 +285,7 @@ export class Dates extends Figure {
       make("ol", { class: "lv-candidates lv-letters" }, ...largest(rows[i], OFFERED + 2).filter((id) => id >= END).slice(0, OFFERED).map((id) => {
         const letter = this.letter(id), share = rows[i][id];
         const button = make("button", { type: "button", "aria-pressed": letter === written[i] }, make("span", {}, seen(letter)), bar(share, "plain"), make("small", {}, percent(share)));
-        button.addEventListener("click", () => this.read({ spoil, forced: letter === this.likeliest(rows[i]) && i >= forced.length ? forced : written.slice(0, i) + letter }));
+        button.addEventListener("click", () => this.read({ ...this.now, forced: letter === this.likeliest(rows[i]) && i >= forced.length ? forced : written.slice(0, i) + letter }));
         return make("li", {}, button);
       })));
   }

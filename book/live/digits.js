@@ -73,6 +73,10 @@ export class Digits extends Figure {
 
   begin(event) {
     event.preventDefault();
+    if (!this.strokes.length) { // the verdict on what stood there before
+      this.verdict.textContent = "";
+      this.others.replaceChildren();
+    }
     this.field.setPointerCapture(event.pointerId);
     this.strokes.push([this.at(event)]);
     this.line = draw("polyline", {});
@@ -120,7 +124,9 @@ export class Digits extends Figure {
 
   // How alike the position of one patch is to every other's.
   async compare(i) {
+    const unread = this.turn && !this.reached && this.strokes.length ? this.image : null; // its reading ends here
     this.alike ??= await this.run(this.machine, "places", {}, () => {});
+    if (unread && unread === this.image) this.look(unread);
     if (!this.alike) return;
     this.places.forEach((button, j) => {
       const value = this.alike[i][j];

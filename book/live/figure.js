@@ -105,12 +105,15 @@ export class Figure {
     const before = [...loud].map((one) => one.getAttribute("aria-live"));
     for (const one of loud) one.setAttribute("aria-live", "off");
     this.answers = [...answers];
-    await this.start();
-    this.answers = undefined;
+    try {
+      await this.start();
+    } finally {
+      this.answers = undefined;
+      setTimeout(() => loud.forEach((one, i) => (before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"))));
+    }
     const shown = `Shown: what it makes of the example. ${said}`;
     this.say(shown);
-    this.host.addEventListener("input", () => { if (this.status.textContent === shown) this.say(said); });
-    setTimeout(() => loud.forEach((one, i) => (before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"))));
+    this.host.addEventListener("input", ({ target }) => { if (target.matches("textarea") && this.status.textContent === shown) this.say(said); });
   }
 
   // Run a task on a model; only the latest one counts.

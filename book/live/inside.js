@@ -63,6 +63,7 @@ export class Inside {
 
   // To the end of another way: out, if it is a part of this one.
   to(path, asked) {
+    if (String(path) === String(this.path)) return; // an entry of another figure's
     if (path.length < this.path.length && String(path) === String(this.path.slice(0, path.length))) this.out(path.length);
     else this.begin(asked, undefined, path);
   }

@@ -142,6 +142,7 @@ class Writer extends Figure {
       return;
     }
     clearTimeout(this.later);
+    this.forget();
     this.halt.disabled = false;
     const mine = (this.writing = {});
     const result = await this.run(this.machine, "write", { text: begin, n: 300, options: this.options }, ({ text }) => {
@@ -182,7 +183,8 @@ class Writer extends Figure {
       button.addEventListener("click", () => {
         this.text.value += text;
         this.text.scrollTop = this.text.scrollHeight;
-        this.forecast();
+        this.text.dispatchEvent(new Event("input", { bubbles: true }));
+        if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
       });
       return make("li", {}, button);
     }));
@@ -269,7 +271,8 @@ class Filler extends Figure {
       button.addEventListener("click", () => {
         let at = -1;
         this.text.value = this.text.value.replaceAll(HOLE, () => (++at === which ? token.replace(/^##/, "") : HOLE));
-        this.changed();
+        this.text.dispatchEvent(new Event("input", { bubbles: true }));
+        if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
         if (n > 1) this.fill(Math.min(which, n - 2));
       });
       return make("li", {}, button);

@@ -59,6 +59,7 @@ export class Senses extends Figure {
       if (!found) return;
       read.push(found);
     }
+    const held = this.tokens.findIndex((list) => list.contains(document.activeElement));
     this.read = read;
     this.found.hidden = false;
     this.tokens.forEach((list, which) => list.replaceChildren(...read[which].tokens.map((token, i) => {
@@ -73,6 +74,7 @@ export class Senses extends Figure {
       : inside.filter((token) => other.includes(token)).sort((a, b) => id(b) - id(a))[0] ?? inside[0];
     this.at = at ?? [Math.max(1, one.indexOf(common)), Math.max(1, other.indexOf(common))];
     this.paint();
+    if (held >= 0) this.tokens[held].children[this.at[held]].firstChild.focus(); // the button that was pressed is gone
   }
 
   choose(which, i) {

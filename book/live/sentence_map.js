@@ -110,10 +110,11 @@ export class SentenceMap extends Figure {
     return known[nearest(known.indexOf(i), known.length, (k) => -this.cosine(i, known[k]))];
   }
 
-  // The nearest on the map.
+  // The nearest on the map: of two of its sentences that is stored, too.
   beside(i) {
-    const { all } = this;
-    return nearest(i, all.length, (j) => apart(all[i].at, all[j].at));
+    const { all } = this, n = this.given.length;
+    const known = i < n ? [i, this.given[i].beside[0], ...this.own.map((_, k) => n + k)] : [...all.keys()];
+    return known[nearest(known.indexOf(i), known.length, (k) => apart(all[i].at, all[known[k]].at))];
   }
 
   async put() {

@@ -16,6 +16,7 @@ for (const host of document.querySelectorAll(".live[data-waits]")) {
   const button = host.querySelector(".run button"), status = host.querySelector("[role=status]");
   button.addEventListener("click", async () => {
     status.textContent = "Fetching …";
+    button.disabled = true;
     try {
       const { begin } = await import("../../live/live.js");
       await begin(host);
@@ -25,8 +26,9 @@ for (const host of document.querySelectorAll(".live[data-waits]")) {
         if (host.scrollHeight <= host.clientHeight) break;
       }
       box.querySelector("textarea, input, select, button")?.focus({ preventScroll: true });
-    } catch {
-      status.textContent = "It is only there when the deck is opened on the site.";
+    } catch (error) {
+      button.disabled = false;
+      status.textContent = location.protocol === "file:" ? "It is only there when the deck is opened on the site." : `That did not work: ${error.message}`;
     }
   });
   host.addEventListener("keydown", (event) => {

@@ -66,7 +66,10 @@ def check_size(name: str, value: Any) -> None:
 
 def check_numbers(**numbers: int) -> None:
     """Refuse what is no whole number of at least 1, all of it named."""
-    whole = {name: isinstance(number, Integral) for name, number in numbers.items()}
+    whole = {
+        name: isinstance(number, Integral) and not isinstance(number, bool)
+        for name, number in numbers.items()
+    }
     wrong = [
         f"{name} = {number}" + ("" if whole[name] else ", which is no whole number")
         for name, number in numbers.items()

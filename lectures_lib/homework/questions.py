@@ -86,6 +86,8 @@ class Case:
     def __post_init__(self):
         if self.gradients not in ("", "values", "reach", "none"):
             raise ValueError(f'gradients is "values", "reach" or "none", not {self.gradients!r}')
+        if self.without_scores and (self.again or self.looks_at_gradients != "none"):
+            raise ValueError("without_scores is for a result alone, without gradients or `again`")
 
     @property
     def looks_at_gradients(self) -> str:

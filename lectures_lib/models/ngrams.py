@@ -70,9 +70,8 @@ class KneserNey:
 def discounts(table: Counter[Gram]) -> tuple[float, float, float, float]:
     """What is taken off a count of 0, 1, 2, and 3 or more, from how many counts are 1, 2, 3 and 4.
 
-    The formulas need all four, and fewer of each than of the one before; where they would take off
-    more than there is, or less than nothing (tables of a few characters), half a count, a whole one
-    and one and a half are taken off.
+    The formulas need all four. Where one is missing, or they would take off nothing or less (tables
+    of a few characters), half a count, a whole one and one and a half are taken off.
     """
     once, twice, thrice, four_times = (
         sum(count == times for count in table.values()) for times in (1, 2, 3, 4)
@@ -87,7 +86,7 @@ def discounts(table: Counter[Gram]) -> tuple[float, float, float, float]:
         2 - 3 * share * thrice / twice,
         3 - 4 * share * four_times / thrice,
     )
-    return found if all(0 <= off <= count for count, off in enumerate(found)) else few
+    return found if min(found[1:]) > 0 else few
 
 
 def of_contexts(table: Counter[Gram]) -> dict[Gram, tuple[int, Counter[int]]]:

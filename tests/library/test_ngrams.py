@@ -122,5 +122,13 @@ def test_every_small_text_can_be_counted(seed):
     rng = random.Random(seed)
     ids = [rng.choice(range(rng.randint(1, 8))) for _ in range(rng.randint(4, 60))]
     for order in (1, 2, 3):
-        log_probabilities = KneserNey(ids, order, 8).log_probabilities(ids)
-        assert all(p <= 1e-9 for p in log_probabilities)
+        model = KneserNey(ids, order, 8)
+        assert all(p <= 1e-9 for p in model.log_probabilities(ids))
+        assert all(model.probability(ids[-1:], token) > 0 for token in range(8))
+
+
+def test_nothing_has_probability_0():
+    """A table whose formulas would take nothing off a count of three."""
+    text = "002200021030310102120112301100012130303000101"
+    model = KneserNey([int(token) for token in text], 2, 6)
+    assert model.probability([0], 4) > 0

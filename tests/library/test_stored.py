@@ -273,6 +273,8 @@ for pair in stored.DIRECTIONS:
     stored.translator(*pair)
 for name in stored.LANGUAGE_MODELS:
     stored.language_model(name)
+for steps in stored.DATES:
+    stored.dates(steps)
 print(stored.FOLDER)
 """
 
@@ -301,6 +303,6 @@ def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home
     assert Path(folder).is_relative_to(site)
     assert set(asked) >= {
         "fill_mask", "small_bert", "translator", "language_model", "digits", "sentiment",
-        "entities", "answers",
+        "entities", "answers", "dates",
     }  # fmt: skip
     assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later

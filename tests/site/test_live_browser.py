@@ -202,7 +202,7 @@ def test_another_word_is_chosen_and_the_sentence_goes_on_from_it(live):
 def test_whatever_is_typed_has_an_answer(live, text):
     page = live(390, has_touch=True, is_mobile=True)
     box = translate(page, text)
-    done = box.locator(".lv-found:not([hidden]) .lv-candidates li, .lv-wrong")
+    done = box.locator(".lv-found:not([hidden]) .lv-candidates li, .lv-status.lv-wrong")
     done.first.wait_for(timeout=120_000)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     if len(text) > 100:  # more tokens than the model has positions: that is said
@@ -225,7 +225,7 @@ def test_a_download_that_fails_is_said_and_can_be_tried_again(live):
     page = live()
     page.context.route("**/models/**", lambda route: route.fulfill(status=503))
     box = translate(page, "Ein Hund.")
-    page.wait_for_selector(".lv-wrong")
+    box.locator(".lv-status.lv-wrong").wait_for()
     assert "could not be fetched (503)" in box.get_by_role("status").inner_text()
     page.context.unroute("**/models/**")
     assert translation(translate(page, "Ein Hund."))
@@ -407,7 +407,7 @@ def test_too_long_a_text_is_said(live):
     box = figure(page, HOLES)
     box.get_by_label("Your sentence").fill("[MASK] " + "x! " * 600)
     box.get_by_role("button", name="Fill the holes").click()
-    page.wait_for_selector(".lv-wrong")
+    box.locator(".lv-status.lv-wrong").wait_for()
     assert "512 positions" in box.locator(".lv-status").inner_text()
 
 

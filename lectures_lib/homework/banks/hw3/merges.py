@@ -11,7 +11,10 @@ from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 COMMON = "the commonest pairs of a list of words, in their order"
-EDGES = "words that repeat a letter, and fewer pairs than merges asked for"
+EDGES = (
+    "words that repeat a letter, pairs that read alike when joined, and fewer pairs than merges "
+    "asked for"
+)
 
 # They hold a pair twice.
 _TWICE = ("banana", "cabana", "papaya", "mama", "singing", "training", "raining")

@@ -10,7 +10,7 @@ from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "of a single row, the likeliest words that reach p are kept and share all"
-EACH_ROW = "each row of a batch has a nucleus of its own"
+EACH_ROW = "each row of a batch has a nucleus of its own, exact where a sum lies next to p"
 
 
 def _nucleus_cases(g: Generator) -> list[Case]:

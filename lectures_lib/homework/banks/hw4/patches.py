@@ -12,7 +12,7 @@ from lectures_lib.homework.banks.hw4.inputs import squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 GREY = "a square grey image is cut into patches, row by row"
-COLOUR = "so are images with channels, of any height and width"
+COLOUR = "so are images with channels, of any height and width, and one that is a single patch"
 
 
 def _patch_cases(g: Generator) -> list[Case]:
@@ -35,7 +35,7 @@ def _patch_cases(g: Generator) -> list[Case]:
             Case(
                 (images, patch_size),
                 shows=f"images of shape {shape}, counting 0, 1, 2, … ({kind}), {patch_size = }",
-                demands=(COLOUR if "channels" in kind else GREY,),
+                demands=(GREY if kind == "grey and square" else COLOUR,),
             )
         )
     return cases

@@ -17,7 +17,7 @@ EMPTY = "empty places do not count, and what they hold does not matter"
 SURE = "a word that the model rules out costs much, and not infinitely much"
 
 # Numbers added to a probability either show beside this one with every seed, or with none.
-_HARDLY = torch.tensor(1e-5)
+_HARDLY = torch.tensor(3e-5)
 
 
 def _scores(g: Generator, positions: Tensor, words: Tensor, n: int, vocab_size: int) -> Tensor:

@@ -54,9 +54,9 @@ def _draw(g: Generator) -> list[Case]:
             max_len = sum(map(len, words[:-2])) + 2
         else:
             max_len = n_pieces + 2 + whole(g, 0, 1) * 3
-        max_len += 3 * (kind == "all fits" and max_len == n_pieces + 2)
+        max_len += 3 * ("cut" not in kind and max_len == n_pieces + 2)
         shows = f"{n} words, {sum(map(len, words))} pieces, max_len = {max_len}"
-        demand = LABELS if kind == "all fits" else CUT
+        demand = CUT if "cut" in kind else LABELS
         cases.append(Case((words, labels, max_len), shows=shows, demands=(demand,)))
     return cases
 

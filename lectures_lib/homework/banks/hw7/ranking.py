@@ -40,8 +40,16 @@ def _draw(g: Generator, *, margin: float = 0.0) -> list[Case]:
     while True:
         cases = _drawn(g)
         left = all(ranking_loss(*case.args, margin=margin) > LEFT_TO_LEARN for case in cases)
-        if left and not any(_nearly_the_same(case.args[1]) for case in cases):
+        if left and not any(_nearly_the_same(case.args[1]) for case in cases) and _far(cases):
             return cases
+
+
+def _far(cases: list[Case]) -> bool:
+    """Whether the first question's answer is so improbable, where the scale is not given, that it
+    shows when a small number was added to its probability.
+    """
+    plain = [case.args for case in cases if len(case.args) == 3]
+    return all(_own(_scores(u, v, 20.0, 0.0), "none")[0] > 24 for u, v, _ in plain)
 
 
 def _nearly_the_same(v: Tensor) -> bool:

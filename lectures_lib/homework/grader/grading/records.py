@@ -219,7 +219,7 @@ def only_one(folder: Path) -> Iterator[None]:
 # What every disk can hold as it is; and what some cannot, or what looks like a name with a hash.
 _HELD = re.compile(r"[A-Za-z0-9_]|[A-Za-z0-9_](?:[A-Za-z0-9_@ -]|\.(?!\.)){0,56}[A-Za-z0-9_]")
 _NOT_HELD = re.compile(
-    r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?|.*-[0-9a-f]{8}", re.IGNORECASE | re.DOTALL
+    r"(?:con|prn|aux|nul|com\d|lpt\d) *(?:\..*)?|.*-[0-9a-f]{8}", re.IGNORECASE | re.DOTALL
 )
 
 

@@ -66,12 +66,11 @@ def write_all(
     alike = Counter(result.student.casefold() for result in results)
     for result in results:
         shared = alike[result.student.casefold()] > 1
-        path, text = (
-            folder / f"{file_stem(result.student, shared)}.html",
-            page(homework, result, rules),
-        )
-        if shared:  # until the other one came, it was called as its student is
-            (folder / f"{file_stem(result.student)}.html").unlink(missing_ok=True)
+        stem, text = file_stem(result.student, shared), page(homework, result, rules)
+        # before another one came, or after that one went, it had the other of these names
+        for other in {file_stem(result.student, one) for one in (True, False)} - {stem}:
+            (folder / f"{other}.html").unlink(missing_ok=True)
+        path = folder / f"{stem}.html"
         if not _holds(path, text):
             write_whole(path, text)
 
