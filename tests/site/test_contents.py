@@ -24,10 +24,22 @@ IN_VIEW = """(link) => {
 }"""
 
 
+def settled(page) -> None:
+    """Wait until the page stands still and its observers have been told."""
+    page.evaluate("""async () => {
+      const picture = () => new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
+      let before;
+      do {
+        before = scrollY;
+        for (let i = 0; i < 5; i++) await picture();
+      } while (scrollY !== before);
+    }""")
+
+
 def marked(page) -> str:
     """Where the marked entry leads; there is one at most, and its parents are marked with it."""
     found = page.locator(MARKED)
-    page.wait_for_timeout(120)  # observers are told with the next picture
+    settled(page)
     assert found.count() <= 1
     return found.evaluate("link => link.hash") if found.count() else ""
 
@@ -75,7 +87,7 @@ def test_in_a_phones_drawer_the_mark_is_in_view(tab, address):
         assert marked(page)
         page.locator(".secondary-toggle").click()
         page.locator("dialog[open] nav.page-toc").wait_for()
-        page.wait_for_timeout(200)
+        settled(page)
         assert page.locator(MARKED).evaluate(IN_VIEW) == [True, True], share
         assert not page.evaluate("scrollX")
         page.keyboard.press("Escape")
@@ -90,7 +102,7 @@ def test_the_current_page_is_in_view_in_the_list_of_pages(tab, address, size):
     if size[0] < 1000:
         page.locator(".primary-toggle").click()
         page.locator("dialog[open] .bd-docs-nav").wait_for()
-        page.wait_for_timeout(200)
+        settled(page)
     current = page.locator(".bd-docs-nav .current > a").last
     assert "18b" in current.inner_text()
     assert current.evaluate(IN_VIEW) == [True, True]
@@ -104,7 +116,7 @@ def test_by_keyboard_the_entry_that_one_chooses_is_marked(tab, address, at):
     entry = page.locator(LINKS).nth(at)
     entry.focus()
     page.keyboard.press("Enter")
-    page.wait_for_timeout(300)
+    settled(page)
     assert "#" + page.url.split("#")[1] == marked(page) == entry.get_attribute("href")
     page.evaluate(SCROLL, 0.3)
     assert marked(page) == page.evaluate(ON_SCREEN, [LINKS, 0.3])
