@@ -180,6 +180,14 @@ def test_a_spoilt_letter_changes_only_what_sees_it(box, at, letter):
     assert losses(box) == before
 
 
+def test_a_button_means_what_is_shown_and_not_what_is_typed_meanwhile(box):
+    rows(box, "training").nth(4).click()
+    box.get_by_label("Your date").fill("tomorrow")
+    box.get_by_role("button", name="give 9").click()
+    box.locator(".lv-training .lv-spoilt").first.wait_for()
+    assert box.locator(".lv-source code").inner_text() == FIRST
+
+
 def test_writing_goes_on_from_the_readers_letter(box):
     go(box, 9)
     candidates = box.locator(".lv-foot .lv-candidates button")

@@ -115,6 +115,24 @@ def test_a_drawn_digit_is_read_and_cleared(drawing):
     assert box.locator(".lv-canvas polyline").count() == 0
 
 
+def test_the_examples_verdict_does_not_stay_beside_ones_own_digit(drawing):
+    page, box, _ = drawing
+    assert box.locator(".lv-classes li").count() == 10
+    page.context.route("**/models/**", lambda route: route.fulfill(status=503))
+    stroke(page, box, [(0.2, 0.1), (0.8, 0.1), (0.4, 0.9)])
+    box.get_by_text("could not be fetched (503)").wait_for()
+    assert box.locator(".lv-classes li").count() == 0
+    assert box.locator(".lv-about").inner_text() == ""
+    page.context.unroute("**/models/**")
+
+
+def test_a_patch_that_is_pressed_meanwhile_does_not_end_the_reading(drawing):
+    page, box, _ = drawing
+    stroke(page, box, [(0.2, 0.1), (0.8, 0.1), (0.4, 0.9)])
+    box.get_by_role("button", name="patch 3", exact=True).click()
+    box.get_by_text("It says:").wait_for()
+
+
 def test_a_test_image_is_read_by_keyboard(drawing):
     page, box, _ = drawing
     box.get_by_role("button", name="a test image: 9").focus()

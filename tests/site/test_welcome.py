@@ -198,6 +198,18 @@ def test_what_cannot_be_read_is_said(picture):
     assert shown(picture) == before
     picture.page.context.unroute("**/models/**")
     read_own(picture, "the dog is here")
+    before = shown(picture)
+    field.fill("Hello")
+    field.press("Enter")
+    own.get_by_text("It takes two words").wait_for()
+    assert shown(picture) == before
+
+
+@pytest.mark.browser
+def test_a_short_sentence_does_not_become_huge(picture):
+    high = picture.locator("svg").bounding_box()["height"]
+    read_own(picture, "I am")
+    assert picture.locator("svg").bounding_box()["height"] < 1.4 * high
     now = shown(picture)
     field.fill("a " * 25)
     field.press("Enter")
