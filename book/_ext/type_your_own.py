@@ -291,7 +291,7 @@ def reader() -> tuple[dict, str]:
         "layers": bert.config.n_layers,
         "heads": bert.config.n_heads,
         "first": SHOWN_FIRST,
-        "asks": [{"task": "look", "text": READ[0], "second": "", "places": 4}],
+        "asks": [{"task": "look", "text": READ[0], "second": "", "places": 5}],
     }
     return options, f"“{word}” in layer {layer}, head {head}: {said}"
 

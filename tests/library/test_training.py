@@ -296,8 +296,6 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
     ("options", "message"),
     [
         ({"steps": 0}, "steps = 0"),
-        ({"steps": 2.5}, r"steps = 2\.5, which is no whole number"),
-        ({"steps": math.nan}, "steps = nan, which is no whole number"),
         ({"accumulate": 0}, "accumulate = 0"),
         ({"clip": 0.0}, r"clip = 0\.0"),
         ({"clip": math.nan}, "clip = nan"),
@@ -311,6 +309,12 @@ def test_weights_that_are_not_finite_never_replace_a_checkpoint(tmp_path):
 def test_bad_input_is_refused_with_its_numbers(options, message):
     with pytest.raises(ValueError, match=message):
         train(*start(), **options)
+
+
+@pytest.mark.parametrize("steps", [2.5, math.nan])
+def test_half_a_step_is_refused(shapes_unchecked, steps):
+    with pytest.raises(ValueError, match=f"steps = {steps}, which is no whole number"):
+        train(*start(), steps=steps)
 
 
 # ---- devices, precision, processes

@@ -193,7 +193,8 @@ UNREACHED = """async () => {
     const style = getComputedStyle(e);
     if (!["auto", "scroll"].includes(style.overflowX)) return false;
     const named = ["group", "region"].includes(e.getAttribute("role")) && e.getAttribute("aria-label")?.trim();
-    const fades = parseFloat(style.getPropertyValue("--fade-end")) > 20 && style.maskImage !== "none";
+    const ends = ["--fade-start", "--fade-end"].map((end) => parseFloat(style.getPropertyValue(end)));
+    const fades = Math.max(...ends) > 20 && style.maskImage !== "none";
     return !(e.tabIndex === 0 && e.hasAttribute("tabindex") && named && fades);
   }).map((e) => `${e.className}: ${e.textContent.trim().slice(0, 60)}`);
 }"""
