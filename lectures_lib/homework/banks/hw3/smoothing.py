@@ -8,11 +8,15 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MEAN = "of sentences without padding, the mean of -Σ q log p with the smoothed q"
+PADDING = "padding is left out, whatever its number"
+FAR = "scores far apart cost what they should, and not ∞"
 
 
 def _smoothing_cases(g: Generator) -> list[Case]:
-    cases = [_far_apart(g)]
+    cases = [_without_padding(g), _far_apart(g)]
     for i, pad_is_zero in enumerate((True, False)):
         batch, n, vocab = *sizes(g, 2, 3, 6), whole(g, 7, 11)
         pad = 0 if pad_is_zero else whole(g, 2, vocab - 1)
@@ -25,23 +29,39 @@ def _smoothing_cases(g: Generator) -> list[Case]:
             f"{batch} sentences padded to {n} tokens, {vocab} words, epsilon = {epsilon}, the "
             f"padding is {pad}"
         )
-        # The right word is likely on the whole, so that the loss grows with epsilon.
-        logits = 2 * normal(g, batch, n, vocab) + 3 * torch.nn.functional.one_hot(targets, vocab)
-        cases.append(Case((logits, targets, epsilon, pad), shows=shows, gradients="values"))
+        case = (_mostly_right(g, targets, vocab), targets, epsilon, pad)
+        cases.append(Case(case, shows=shows, gradients="values", demands=(PADDING,)))
     return cases
+
+
+def _without_padding(g: Generator) -> Case:
+    (batch, n), vocab, epsilon = sizes(g, 2, 3, 6), whole(g, 7, 11), whole(g, 10, 30) / 100
+    targets = 1 + torch.randint(vocab - 1, (batch, n), generator=g)
+    return Case(
+        (_mostly_right(g, targets, vocab), targets, epsilon, 0),
+        shows=f"{batch} sentences of {n} tokens, {vocab} words, epsilon = {epsilon}, no padding",
+    )
+
+
+def _mostly_right(g: Generator, targets: Tensor, vocab: int) -> Tensor:
+    """Logits by which the right word is likely on the whole, so that the loss grows with
+    epsilon.
+    """
+    right = torch.nn.functional.one_hot(targets, vocab)
+    return 2 * normal(g, *targets.shape, vocab) + 3 * right
 
 
 def _far_apart(g: Generator) -> Case:
     """In float32 e^-200 is 0, and its logarithm -∞; that of the softmax is -200."""
     vocab = whole(g, 4, 6)
-    targets = torch.randperm(vocab, generator=g)[None, :3]
+    targets = 1 + torch.randperm(vocab - 1, generator=g)[None, :3]
     logits = 200.0 * torch.nn.functional.one_hot((targets + 1) % vocab, vocab) + normal(
         g, 1, 3, vocab
     )
-    pad = int(targets[0, -1])
     return Case(
-        (logits, targets, 0.1, pad),
-        shows=f"one sentence of 3 tokens, {vocab} words, scores of 0 and 200, the padding is {pad}",
+        (logits, targets, 0.1, 0),
+        shows=f"one sentence of 3 tokens, {vocab} words, scores of 0 and 200, no padding",
+        demands=(FAR,),
     )
 
 
@@ -450,4 +470,5 @@ SMOOTHING = Question(
         Misconception("small_number_added", _BOUNDED, partial(_bounded_logarithm, least=1e-10)),
         Misconception("small_number_added", _BOUNDED, partial(_bounded_logarithm, least=1e-12)),
     ),
+    demands=(Demand(MEAN, 1.5), Demand(PADDING, 1), Demand(FAR, 0.5)),
 )

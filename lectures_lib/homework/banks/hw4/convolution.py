@@ -8,7 +8,11 @@ from torch import Generator, Tensor
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick
 from lectures_lib.homework.banks.hw4.inputs import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+GREY = "grey images of any height and width"
+COLOURED = "images with channels, each with its part of a row of the weight"
+SINGLE = "one image that is a single patch keeps its dimensions"
 
 
 def _convolution_cases(g: Generator) -> list[Case]:
@@ -26,7 +30,8 @@ def _convolution_cases(g: Generator) -> list[Case]:
             normal(g, d_model),
         )
         shows = f"images of shape {tuple(images.shape)}, patch_size = {p}, d_model = {d_model}"
-        cases.append(Case((images, weight, bias, p), shows=shows))
+        demand = {"grey": GREY, "coloured": COLOURED, "alone": SINGLE}[kind]
+        cases.append(Case((images, weight, bias, p), shows=shows, demands=(demand,)))
     return cases
 
 
@@ -224,4 +229,5 @@ CONVOLUTION = Question(
         Misconception("padded", _PADDED, partial(_padded_by, by=1)),
         Misconception("padded", _PADDED, partial(_padded_by, by=0)),
     ),
+    demands=(Demand(GREY, 1.5), Demand(COLOURED, 1), Demand(SINGLE, 0.5)),
 )

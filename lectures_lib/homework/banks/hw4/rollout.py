@@ -8,15 +8,19 @@ from torch import Generator, Tensor
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import pick
 from lectures_lib.homework.banks.hw4.inputs import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
+
+ONE = "of one layer: heads, residual, and the class token's row as a picture"
+LAYERS = "through several layers, in their order"
+SINGLE = "one image, a single row of patches, keeps its dimensions"
 
 
 def _rollout_cases(g: Generator) -> list[Case]:
     cases = []
-    heads = pick(g, (2, 3, 4, 5), 2)
-    for n_layers, n_heads in zip([*sizes(g, 2, 2, 4), 1], [*heads, 1], strict=True):
+    heads = pick(g, (2, 3, 4, 5), 3)
+    for n_layers, n_heads in zip([1, *sizes(g, 2, 2, 4), 1], [*heads, 1], strict=True):
         while True:
-            batch, rows, columns = [size for size in sizes(g, 4, 2, 5) if size != n_heads][:3]
+            batch, rows, columns = [size for size in sizes(g, 4, 2, 7) if size != n_heads][:3]
             if n_heads == 1 or (
                 rows != n_layers
                 and all(case.args[1] != rows and case.args[2] != columns for case in cases)
@@ -25,13 +29,13 @@ def _rollout_cases(g: Generator) -> list[Case]:
         batch, rows = (1, 1) if n_heads == 1 else (batch, rows)
         n = 1 + rows * columns
         weights = [(2 * normal(g, batch, n_heads, n, n)).softmax(dim=-1) for _ in range(n_layers)]
-        shows = (
-            f"{n_layers} layers of {n_heads} heads, {batch} images of {rows} × {columns} patches"
-        )
+        layers = "1 layer" if n_layers == 1 else f"{n_layers} layers"
+        shows = f"{layers} of {n_heads} heads, {batch} images of {rows} × {columns} patches"
         shows = (
             "one layer of one head, one image of a single row of patches" if n_heads == 1 else shows
         )
-        cases.append(Case((weights, rows, columns), shows=shows))
+        demand = LAYERS if n_layers > 1 else ONE if n_heads > 1 else SINGLE
+        cases.append(Case((weights, rows, columns), shows=shows, demands=(demand,)))
     return cases
 
 
@@ -553,4 +557,5 @@ ROLLOUT = Question(
         wording=_wording,
         told=_told,
     ),
+    demands=(Demand(ONE, 2), Demand(LAYERS, 1.5), Demand(SINGLE, 0.5)),
 )

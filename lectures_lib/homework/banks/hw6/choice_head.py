@@ -11,6 +11,7 @@ from lectures_lib.homework.questions import Case, Demand, Misconception, Questio
 
 SCORES = "a score for each ending, from its [CLS] through the pooler"
 DROPOUT = "in training mode, dropout at its rate and in its place"
+SINGLE = "one beginning keeps its dimension"
 
 
 def _head_cases(g: Generator) -> list[Case]:
@@ -61,6 +62,7 @@ def _head_cases(g: Generator) -> list[Case]:
             if kind.endswith("diagonal")
             else 200
         )
+        demand = SINGLE if kind == "one beginning" else DROPOUT if train else SCORES
         cases.append(
             Case(
                 (hidden,),
@@ -70,7 +72,7 @@ def _head_cases(g: Generator) -> list[Case]:
                 train=train,
                 draws=draws,
                 again=again,
-                demands=(DROPOUT if train else SCORES,),
+                demands=(demand,),
             )
         )
     return cases
@@ -469,5 +471,5 @@ CHOICE_HEAD = Question(
             _VectorsDropped,
         ),
     ),
-    demands=(Demand(SCORES, 2), Demand(DROPOUT, 1)),
+    demands=(Demand(SCORES, 1.5), Demand(DROPOUT, 1), Demand(SINGLE, 0.5)),
 )

@@ -10,6 +10,7 @@ from lectures_lib.homework.questions import Case, Demand, Misconception, Questio
 
 MIX = "the states of all layers, weighted by a softmax, times γ"
 BEGINS = "a new layer begins as the mean"
+SINGLE = "one sentence of one token keeps its dimensions"
 
 
 def _mix_cases(g: Generator) -> list[Case]:
@@ -39,7 +40,7 @@ def _mix_cases(g: Generator) -> list[Case]:
                 shows=shows,
                 train=twice,
                 again=again,
-                demands=(MIX if trained else BEGINS,),
+                demands=(SINGLE if single else MIX if trained else BEGINS,),
             )
         )
     return cases
@@ -357,5 +358,5 @@ LAYER_MIX = Question(
         Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1Summed),
         Misconception("states_at_another_axis", _AXIS, _StatesLast),
     ),
-    demands=(Demand(MIX, 1.5), Demand(BEGINS, 0.5)),
+    demands=(Demand(MIX, 1), Demand(BEGINS, 0.5), Demand(SINGLE, 0.5)),
 )
