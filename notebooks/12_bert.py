@@ -97,14 +97,14 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of those it
-# took has 2,500 labelled pairs of sentences. The text it had learned from beforehand, books and Wikipedia, has 3.3
-# billion words, and nobody had to label one. So learn what language is like from the text, once, and then learn the
-# task from the few labels. This is **transfer learning**.
+# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of those it took
+# has 2,500 labelled pairs of sentences. The books and the Wikipedia that it had read before have 3.3 billion words, and
+# nobody had to label one. So learn from the text what language is like, once, and then the task from the few labels.
+# This is **transfer learning**.
 #
 # In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
 # task one keeps all but its last layer, since it has learned edges, textures and shapes. Four ways of doing this for
-# text matter here. They differ in what is kept and what is trained again:
+# text differ in what is kept and what is trained again:
 #
 # | | learned before | for a new task | a word's vector depends on |
 # |---|---|---|---|
@@ -122,9 +122,8 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 
 # %% [markdown]
 # And the holes? Chapter 10's model learned by predicting the next word at every place. This worked because the next
-# word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy.
-# BERT therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13. This
-# chapter is about the model that does it.
+# word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy. BERT
+# therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13.
 #
 # The letters stand for *Bidirectional Encoder Representations from Transformers*. A bidirectional recurrent network,
 # such as ELMo's, has two readers, one for each direction, and neither sees what the other sees. BERT's self-attention
@@ -133,14 +132,14 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 #
 # ## What goes in
 #
-# BERT reads one text or two. Two, because many tasks are about pairs: does this sentence follow from that one, does
-# this paragraph answer that question? A pair goes in as a single row of tokens,
+# BERT reads one text or two, for many tasks are about pairs: does this sentence follow from that one, does this
+# paragraph answer that question? A pair goes in as a single row of tokens,
 #
 # $$\texttt{[CLS]}\;\; A\;\; \texttt{[SEP]}\;\; B\;\; \texttt{[SEP]},$$
 #
 # so that words of $A$ can look at words of $B$ from the first layer on. `[SEP]` ends each sentence. `[CLS]`, for
-# "classification", stands for no word. Its vector is the one from which a classifier will read its answer about the
-# whole input. (Some slides call the two `<bos>` and `<sep>`.)
+# "classification", stands for no word: from its vector a classifier will read its answer about the whole input. (Some
+# slides call the two `<bos>` and `<sep>`.)
 #
 # Beside each token stands a number, its **segment**: 0 in the first sentence, to which `[CLS]` is counted, and 1 in the
 # second.
@@ -161,8 +160,8 @@ def pack(a, b=None):
 
 
 # %% [markdown]
-# Chapter 7 built the tokenizer. Here it is with the vocabulary that was published with BERT. MiniLM, the small real
-# BERT of chapter 3, uses it too. Its `pair` cuts two texts into pieces, packs them as above and looks up their ids.
+# Here is chapter 7's tokenizer with the vocabulary that was published with BERT. (MiniLM, the small real BERT of
+# chapter 3, uses it too.) Its `pair` cuts two texts into pieces, packs them as above and looks up their ids.
 
 # %%
 wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
@@ -248,7 +247,7 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
     print(name, x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 
 # %% [markdown]
-# The three tables, their sum and the norm, as a module. (The library has the same code for it, and for the body below.)
+# The three tables, their sum and the norm, as a module. (The library has the same code.)
 
 
 # %%
@@ -373,8 +372,8 @@ assert off_hidden < 1e-5 and off_pooled < 1e-5
 #
 # <details><summary>Answer</summary>
 #
-# A half (51.6 %). Half the width halves the table. But a block's matrices have $d^2$ numbers: half the width makes
-# each a quarter as large, and there are half as many blocks. The table is divided by 2, the blocks by 8. "A fifth
+# A half (51.6 %). Half the width halves the table. But a block's matrices have some $d^2$ numbers each: half the width
+# makes them a quarter as large, and there are half as many blocks. The table is divided by 2, the blocks by 8. "A fifth
 # again" would be right if everything shrank alike.
 #
 # </details>
@@ -434,10 +433,10 @@ plt.show()
 # | base | 12 | 768 | 12 | 3072 | 109,482,240 |
 # | large | 24 | 1024 | 16 | 4096 | 335,141,888 |
 #
-# One name to be careful with: $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$.
-# Its output is $d_{\text{model}}$ wide again. A slide of one of the lectures uses $d_{\text{ff}}$ for the output.
-# Whoever builds base from it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are
-# recomputed among the [checked claims](../book/claims.md).)
+# Be careful: $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$. Its output is
+# $d_{\text{model}}$ wide again. A slide of one of the lectures uses $d_{\text{ff}}$ for the output; whoever builds base
+# from it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are recomputed among the
+# [checked claims](../book/claims.md).)
 
 # %% tags=["remove-cell"]
 for parts in counts.values():
@@ -449,10 +448,10 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 # %% [markdown]
 # ## Real weights
 #
-# MiniLM is a BERT of six layers. A model of twelve layers was taught to imitate a larger one (Wang et al., 2020).
-# Every second of its layers was kept, and these six were trained further until texts that belong together had similar
-# vectors. The file holds 104 tensors, under Hugging Face's names. Our module has other names for them, so we need a
-# table that translates. `{i}` is the layer, `{kind}` is `weight` or `bias`.
+# MiniLM is a BERT of six layers. A model of twelve layers was taught to imitate a larger one (Wang et al., 2020). Every
+# second of its layers was kept, and these six were trained further until texts that belong together had similar
+# vectors. The file holds 104 tensors, under Hugging Face's names. We need a table that translates these into ours.
+# `{i}` is the layer, `{kind}` is `weight` or `bias`.
 
 # %% tags=["hide-input"]
 state = minilm.load()
@@ -525,8 +524,7 @@ print(f"{len(renamed)} of {len(state)} renamed; ignored: {', '.join(IGNORED)}")
 
 # %% [markdown]
 # The one tensor that is left out holds the numbers 0, 1, 2, …, which nobody has to store. So no tensor of *theirs* is
-# forgotten. We also have to check the other direction: every parameter of *ours* must be given a tensor, of the right
-# shape.
+# forgotten. In the other direction, every parameter of *ours* must be given a tensor, of the right shape.
 
 
 # %%
@@ -583,8 +581,8 @@ assert torch.equal(untouched.pooler.weight, before)
 assert len(result.missing_keys) == len(untouched.state_dict())
 
 # %% [markdown]
-# With our own loader every tensor is in its place. Does our module also *use* them rightly? There are seven hidden
-# states to compare with Hugging Face's: the embeddings, and the output of each of the six layers.
+# With our own loader every tensor is in its place. Does our module also *use* them rightly? We compare seven hidden
+# states with Hugging Face's: the embeddings, and the output of each of the six layers.
 
 
 # %%
@@ -657,9 +655,9 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 #
 # <details><summary>Answer</summary>
 #
-# Nearly half of it. "He" gives the most of all but "dog" itself, and still: this is a head that looks at the dog, from
-# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16
-# holds heads for grammar against baselines, on many sentences.)
+# Nearly half of it. "He" gives the most of all but "dog" itself, but this is a head that looks at the dog from
+# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16 holds
+# heads for grammar against baselines, on many sentences.)
 #
 # </details>
 
@@ -716,15 +714,15 @@ plt.show()
 assert to_cls[1:].min() > 0.4 and to_sep[1:].max() < 0.1
 
 # %% [markdown]
-# In MiniLM, with this pair, it is `[CLS]` instead. The usual explanation: a head's weights must sum to 1, so a head that finds nothing
-# to attend to has to put them somewhere. Which mark becomes this resting place was settled when the weights were
-# learned. It is a fact about a checkpoint, not about the architecture.
+# In MiniLM, with this pair, it is `[CLS]` instead. The usual explanation: a head's weights must sum to 1, so a head
+# that finds nothing to attend to has to put them somewhere. Which mark becomes this resting place was settled in
+# training: it is a fact about a checkpoint, not about the architecture.
 #
 # ## A word in its context
 #
 # *Please turn on the **light**. The feather is very **light**.* A table of word vectors has one row for both. How
-# different are the two vectors in MiniLM? Before we measure, one warning. A vector that enters the first layer
-# already contains the *position*, so two "light" at different places differ before any context has been read:
+# different are the two vectors in MiniLM? One warning: a vector that enters the first layer already contains the
+# *position*, so two "light" at different places differ before any context has been read:
 
 
 # %% tags=["atol=0.01"]
@@ -777,9 +775,9 @@ for name, cosine in compared.items():
 assert all(vectors(text, "light")[1] == 5 for text in two_of_each)
 
 # %% [markdown]
-# The vectors were equal at the input, and the layers have moved them apart. Compare the numbers with each other: two
-# lamps end at 0.95, two weights at 0.84, and only beside these do the 0.50 to 0.59 between lamp and weight mean
-# something. A cosine alone is neither high nor low. The question is always: *compared with what?*
+# The vectors were equal at the input, and the layers have moved them apart. Two lamps end at 0.95, two weights at 0.84,
+# and only beside these do the 0.50 to 0.59 between lamp and weight mean something. A cosine alone is neither high nor
+# low; ask always: *compared with what?*
 #
 # In these sentences, though, the words that decide stand to the left. The beginning of the chapter had the case in
 # which one must read both ways. Here are six such openings, each continued in two ways. "Light" is always at place 4,
@@ -876,8 +874,8 @@ assert all(vectors(text, "light")[1] == 4 for text in before_nouns)
 # So the context is read, but in most layers it is not the sense alone that decides. Eighteen sentences are only an
 # illustration; chapter 15 does this with more words, and against static vectors.
 #
-# A model that reads from left to right cannot tell the two senses apart at this word. This can be seen without any
-# training: give MiniLM's own layers a causal mask.
+# A model that reads from left to right cannot tell the two senses apart at this word. To see it without any training,
+# give MiniLM's own layers a causal mask.
 
 # %% tags=["atol=1e-5"]
 apart = []
@@ -896,8 +894,8 @@ assert max(apart) < 1e-5
 
 # %% [markdown]
 # (Not 0: the sentences have different lengths, so the same sums are rounded in another order.) Whatever the weights:
-# what stands to the right cannot reach "light". GPT has to resolve the word later, in the
-# vectors of "on" or "bag". For generating text that is no loss. For *labelling each word* of a given text it is.
+# what stands to the right cannot reach "light". GPT has to resolve the word later, in the vectors of "on" or "bag". For
+# generating text that is no loss; for *labelling each word* of a given text it is.
 #
 # ## Two limits
 #
@@ -921,9 +919,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# One could fill the gap with random numbers and print a warning; `[MASK]` would then be answered with noise. The
-# heads come in chapter 13, where we train them. With the weights of the paper, which do have heads, you can ask now:
-# set the switch to `True`. It needs a network once, for 440 MB.
+# Filled with random numbers, the head would answer `[MASK]` with noise. We train one in chapter 13. With the weights of
+# the paper, which do have heads, you can ask now: set the switch to `True`. It needs a network once, for 440 MB.
 
 # %%
 BERT_BASE = False  # True: the weights that were published with the paper

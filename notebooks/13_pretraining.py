@@ -3,14 +3,12 @@
 #
 # > *The cat sat on the … because it … warm there.*
 #
-# You can fill both gaps, and nobody taught you how. You have read a lot. What did it take? For the second gap you
-# need grammar: "was", not "were", because of "it". For the first you need to know where cats sit, and there the word
-# "warm", *after* the gap, helps.
+# You can fill both gaps, and nobody taught you how. For the second you need grammar: "was", not "were", because of
+# "it". For the first you need to know where cats sit, and there the word "warm", *after* the gap, helps.
 #
 # This is the whole idea of BERT's first exercise. Take any text, make holes in it, and let the model say what was
-# there. The text itself is the answer sheet, so there are as many exercises as there is text. But how many holes
-# should there be, what should stand in them, and what does a model learn from filling them? (People do this exercise
-# in language lessons; there it is called **cloze**: Taylor, 1953.)
+# there. The text itself is the answer sheet. But how many holes should there be, what should stand in them, and what
+# does a model learn from filling them? (In language lessons this exercise is called **cloze**: Taylor, 1953.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -123,8 +121,8 @@ logging.disable_progress_bar()
 #
 # The special tokens `[CLS]` and `[SEP]` are never chosen: every input has them, so there is nothing to guess.
 #
-# Here are twelve tokens. Chance has drawn two numbers between 0 and 1 for each. The first decides whether the token
-# is chosen (if it is below 0.15). The second, its *fate*, decides what becomes of a chosen token.
+# Here are twelve tokens, each with two random numbers between 0 and 1. A token is chosen if the first is below 0.15;
+# the second, its *fate*, decides what then becomes of it.
 
 # %% [markdown]
 # **Predict.** "was" has drawn 0.14 and 0.95, the second "the" 0.07 and 0.86, and `[SEP]` 0.09 and 0.64. What will the
@@ -134,9 +132,9 @@ logging.disable_progress_bar()
 #
 # It reads "was", some other word in place of "the", and `[SEP]`. It must predict the first two.
 #
-# The tempting mistake is to leave out "was", because nothing was done to it. It was chosen (0.14 is below 0.15), and
-# being chosen is what counts. The model cannot know that the fate of this token was to stay as it is. `[SEP]` drew a
-# small number too, but special tokens are never chosen.
+# It is tempting to leave out "was", because nothing was done to it. But it was chosen (0.14 is below 0.15), and the
+# model cannot know that its fate was to stay as it is. `[SEP]` drew a small number too, but special tokens are never
+# chosen.
 #
 # </details>
 
@@ -168,9 +166,8 @@ for token, c, f in zip(tokens, chance, fate, strict=True):
 assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [SEP]"
 
 # %% [markdown]
-# The same for whole tensors. Both numbers are drawn for every token, although most need only the first: so the function
-# needs no loop. The three shares come as `rates` (`MaskingRates()` holds 0.15, 0.8 and 0.1). Ids 0 to 4 are special
-# here, `[MASK]` is 4.
+# The same for whole tensors, without a loop: both numbers are drawn for every token, although most need only the first.
+# The three shares come as `rates` (`MaskingRates()` holds 0.15, 0.8 and 0.1). Ids 0 to 4 are special; 4 is `[MASK]`.
 
 
 # %%
@@ -209,7 +206,7 @@ assert torch.equal(ours.chosen, librarys.chosen)
 # <details><summary>Answer</summary>
 #
 # 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although they are
-# unchanged, and as many were replaced by another word.
+# unchanged; as many are replaced by another word.
 #
 # "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the second step.
 # 13.5 % would be right if every chosen token that changes became `[MASK]`.
@@ -241,10 +238,10 @@ assert torch.equal(read[~chosen], text[~chosen])
 #
 # ### Why not always `[MASK]`?
 #
-# Because after pre-training nobody ever writes `[MASK]` again. In the tasks that BERT is made for, the texts are
-# whole. A model that is asked only about `[MASK]` may learn to work hard at that sign and to do little anywhere else.
-# The other two cases prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any
-# word may be asked for, so every vector must still hold the word that stands there.
+# Because after pre-training nobody ever writes `[MASK]` again: the tasks that BERT is made for have whole texts. A
+# model that is asked only about `[MASK]` may work hard at that sign and do little anywhere else. The other two cases
+# prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
+# for, so every vector must still hold the word that stands there.
 #
 # How much does it matter? The authors tried (their table 8), with two tasks: *MNLI*, does a sentence follow from another,
 # contradict it, or neither; and *NER*, finding names in a text, measured by F1:
@@ -280,19 +277,19 @@ plt.show()
 # ## Does B follow A?
 #
 # Many tasks are about *two* texts: does one answer the other, contradict it, say the same? Masked words teach little
-# about this, the authors thought. So BERT has a second exercise, **next-sentence prediction** (NSP). The input is a
-# pair, `[CLS]` A `[SEP]` B `[SEP]`. In half of the pairs B is what follows A in its document, in the other half it is
-# from another document, and the vector of `[CLS]` has to say which. The paper's two examples (Devlin et al. 2019,
-# appendix A.1), which also show that both exercises are done at once:
+# about this, the authors thought, and gave BERT a second exercise, **next-sentence prediction** (NSP). The input is a
+# pair, `[CLS]` A `[SEP]` B `[SEP]`. In half of the pairs B follows A in its document, in the other half it is from
+# another document, and the vector of `[CLS]` has to say which. The paper's two examples (Devlin et al. 2019, appendix
+# A.1), which also show that both exercises are done at once:
 #
 #     [CLS] the man went to [MASK] store [SEP] he bought a gallon [MASK] milk [SEP]           IsNext
 #     [CLS] the man [MASK] to the store [SEP] penguin [MASK] are flight ##less birds [SEP]    NotNext
 #
-# Milk is what a man might buy there. Penguins are from another document.
+# Milk is what a man might buy there; the penguins are from another document.
 #
-# "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. Let us watch it on
-# documents whose tokens say where they come from: 130 is document 1, sentence 3, word 0. (The library makes the pairs
-# here; question 7 of [homework 5](../exercises/hw5_bert.ipynb) has you write a maker of pairs, half of them wrong.)
+# "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. Here it is for
+# documents whose tokens say where they come from: 130 is document 1, sentence 3, word 0. (The library makes these
+# pairs; in question 7 of [homework 5](../exercises/hw5_bert.ipynb) you make some yourself.)
 
 # %%
 toy = [
@@ -329,10 +326,10 @@ print(f"{100 * share:.0f} % of {len(pairs):,} pairs are from two documents")
 # %% [markdown]
 # ### From pairs to a batch
 #
-# What does the model get of all this? The pieces, with holes in them; the **segments**, 0 for `[CLS]` A `[SEP]` and 1
-# for B `[SEP]` ([chapter 12](12_bert.ipynb)); and how long each pair is, since shorter ones are filled up with padding.
-# To train it, we keep what stood in the holes, which tokens were chosen, and whether B is from elsewhere. These six
-# tensors are a `PreTrainingBatch`:
+# The model reads the pieces, with holes in them; the **segments**, 0 for `[CLS]` A `[SEP]` and 1 for B `[SEP]`
+# ([chapter 12](12_bert.ipynb)); and how long each pair is, since shorter ones are padded. To train it, we keep what
+# stood in the holes, which tokens were chosen, and whether B is from elsewhere. These six tensors are a
+# `PreTrainingBatch`:
 
 
 # %%
@@ -356,11 +353,11 @@ def masked_batch(pairs, tokenizer, rates, generator):
 #
 # <details><summary>Answer</summary>
 #
-# In segment 0, A's, though it stands behind B: `pad` fills up with zeros. It does no harm, since `lengths` keeps
-# every token from looking there.
+# In segment 0, A's, though it stands behind B: `pad` fills up with zeros. That does no harm: `lengths` keeps every
+# token from looking there.
 #
-# Three or four tokens are chosen, on average: 15 % of 23. It is tempting to take 15 % of all 30 places, but the two
-# `[CLS]`, four `[SEP]` and the padding are never chosen. So few tokens may also have none or seven; here it is five.
+# Three or four, on average: 15 % of 23. It is tempting to take 15 % of all 30 places, but the two `[CLS]`, four `[SEP]`
+# and the padding are never chosen. So few tokens may also have none or seven; here it is five.
 #
 # </details>
 
@@ -386,15 +383,15 @@ assert all(torch.equal(a, b) for a, b in zip(paper, librarys, strict=True))
 assert paper.lengths.tolist() == [15, 14] and paper.segments[1, -1] == 0
 
 # %% [markdown]
-# All three fates of a chosen token are there: four are hidden, "clash" took the place of a "the", and "penguins" is asked
-# for though it can be read.
+# All three fates of a chosen token are there: three are hidden, "clash" took the place of a "the", and "penguins" is
+# asked for though it can be read.
 #
 # ### The same holes every time?
 #
 # The authors' code wrote the masked texts to disk, each in ten versions. RoBERTa (Liu et al. 2019) draws new holes
-# whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual. `PreTrainingBatches`
-# makes new pairs and new `masked_batch`es for every epoch, from seeds that depend on the run's, the epoch and the
-# batch's number: a run that was interrupted goes on with the same holes.
+# whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual: `PreTrainingBatches`
+# makes new pairs and new `masked_batch`es for every epoch. Their seeds depend on the run's, the epoch and the batch's
+# number, so that an interrupted run goes on with the same holes.
 
 # %%
 SOURCE = "offline"  # "real": WikiText-2
@@ -438,10 +435,10 @@ assert torch.equal(third.tokens, resumed.tokens)
 # ## Two losses, one sum
 #
 # For the first exercise, a **head** turns the vector of each chosen position into a score for every token of the
-# vocabulary. First comes one more layer, with GELU and a LayerNorm. Then the result is multiplied with the *token
-# vectors themselves*: a token's score is the dot product with its vector, plus a bias. The matrix is **tied**, as in
-# [chapter 6](06_decoder.ipynb). (The paper does not mention the layer in between. The authors' code has it, and so
-# have the published weights.)
+# vocabulary. After one more layer, with GELU and a LayerNorm, the result is multiplied with the *token vectors
+# themselves*: a token's score is the dot product with its vector, plus a bias. The matrix is **tied**, as in [chapter
+# 6](06_decoder.ipynb). (The layer in between is not in the paper, but in the authors' code and in the published
+# weights.)
 
 # %%
 torch.manual_seed(0)
@@ -460,8 +457,8 @@ assert_close(librarys.words, scores)
 
 # %% [markdown]
 # The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the
-# other words can simply be read off the input. There are two ways to write it. To prove that nothing else enters, we
-# change the scores everywhere else to nonsense: the loss must not move.
+# other words can be read off the input. Here it is, written in two ways. To prove that nothing else enters, we change
+# all other scores to nonsense: the loss must not move.
 
 
 # %%
@@ -490,8 +487,8 @@ assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).an
 # %% [markdown]
 # (Six in seven positions need no scores, so the library's model computes them only at `at=batch.chosen`.)
 #
-# What does tying do to the gradient? A row of $E$ is also what the head's result is compared with. In this role *every*
-# row gets a gradient at every step, because the softmax pushes all wrong tokens down.
+# Tying also changes the gradient. The head's result is compared with every row of $E$, and the softmax pushes all wrong
+# tokens down: so *every* row gets a gradient at every step.
 
 # %%
 loss = word_loss(scores, batch)
@@ -547,8 +544,8 @@ assert_close(both(model, batch), pretraining.pretraining_loss(model, batch))
 assert untrained - 0.3 < both(model, batch) < untrained + 1
 
 # %% [markdown]
-# Before training ours does a little worse: its scores are random, but not all equal. Hugging Face's
-# `BertForPreTraining`, with the same weights on the same batch, gives the same loss and gradient.
+# Ours does a little worse: its scores are random, but not all equal. Hugging Face's `BertForPreTraining`, with the same
+# weights on the same batch, gives the same loss and gradient.
 
 # %% tags=["hide-input", "atol=2e-5"]
 with tempfile.TemporaryDirectory() as folder:
@@ -594,8 +591,7 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 # About 13. The short steps are a quarter as long, so the mean is 0.9 · 128 + 0.1 · 512 = 166 tokens instead of 512, a
 # third.
 #
-# Forty is what one gets from the numbers that everybody quotes. If you said four, you left out the short steps
-# altogether; but they read something, too.
+# Forty is what one gets from the numbers that everybody quotes; four leaves out the short steps altogether.
 #
 # </details>
 
@@ -609,36 +605,30 @@ print(
 )
 
 # %% [markdown]
-# It is 131,072, not 128,000. And the forty epochs hold only if every step reads that many tokens. Perhaps the short
-# batches had four times as many inputs; if they too had 256, it is 13. The paper does not say, and the question, [put
-# to the authors](https://github.com/google-research/bert/issues/721), was not answered. (A word is more than one token
-# on average, so it was fewer rounds in any case.)
+# It is 131,072, not 128,000, and the forty epochs hold only if every step reads that many tokens. Perhaps the short
+# batches had four times as many inputs; if they too had 256, it is 13. The paper does not say, and the authors, [when
+# asked](https://github.com/google-research/bert/issues/721), did not answer. (A word is more than one token on average,
+# so it was fewer rounds in any case.)
 #
-# <details><summary>At what price?</summary>
-#
-# BERT base was trained on 16 TPU chips ("4 Cloud TPUs in Pod configuration"; a TPU is Google's chip for training, a Pod
-# many of them, wired together), large on 64, four days each. One of our lectures puts the large one at "around 10 k"
-# dollars, from a price of $2.20. For one chip and one hour that makes 16 · 96 · 2.20 = 3,379.20 dollars for base and
-# 64 · 96 · 2.20 = 13,516.80 for large: the order of size is right. For a *Cloud TPU* of four chips it would be a
-# quarter. Nobody published what it cost to find out *which* model to train.
-#
-# </details>
+# BERT base was trained on 16 of Google's TPU chips, large on 64, four days each. (A price that one of our lectures quotes
+# is among the [checked claims](../book/claims.md), the operations are counted in [chapter
+# 18b](18b_what_it_costs.ipynb#four-days-on-tpus). Nobody published what it cost to find out *which* model to train.)
 #
 # ## Live
 #
 # Now ours: two layers of width 64, on Python's manual. Of its 1,600 steps the first 1,000 were taken beforehand, with
-# the cells below; the last 600 are taken here, in about half a minute. (`BEGUN = 0` takes all.) A model this small,
-# trained this briefly, needs some concessions:
+# the cells below; the last 600 are taken here, in about half a minute. (`BEGUN = 0` takes all.) For a model this small,
+# trained this briefly, we made some concessions:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
 # - more holes: 40 % in training (the test keeps the paper's 15 %), so that more of each text becomes an exercise;
 # - no dropout, and larger first weights, so that attention is uneven from the start.
 #
-# How will we know whether it is any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity
-# ([chapter 10](10_language_model.ipynb)), and at which share of the holes the right token has the highest score. (A
-# tenth of the chosen tokens is unchanged, and there one only has to repeat the input.) Beside them, the share of pairs
-# judged rightly:
+# Is it any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity ([chapter
+# 10](10_language_model.ipynb)), and the share of the holes at which the right token has the highest score. (A tenth of
+# the chosen tokens is unchanged, and there one only has to repeat the input.) Beside them, the share of pairs judged
+# rightly:
 
 # %%
 Scores = namedtuple("Scores", "perplexity accuracy next_sentence")
@@ -668,8 +658,7 @@ def evaluate(model, batches):
 # <details><summary>Answer</summary>
 #
 # 1,000: so many tokens it hesitates between. But it is right at no hole at all. Of equal scores `argmax` takes the
-# first, token 0, and that is `[PAD]`, which is never asked for. One in a thousand would be a guess by chance; nothing
-# here is drawn.
+# first, that of token 0, `[PAD]`, which is never asked for. One in a thousand would be right if it drew its answers.
 #
 # </details>
 
@@ -691,11 +680,11 @@ for name, score in evaluate(KnowsNothing(), asked)._asdict().items():
 # %% [markdown]
 # The pairs that it "judges rightly" are those that follow: class 0 again.
 #
-# The baselines worth beating are tables of counts. The **unigram** model gives the same answer for every hole. The next
-# looks at the token to the **left**, as in [chapter 10](10_language_model.ipynb). The third looks at **both sides** and
-# multiplies what the two say, as if they were independent once $w$ is known; each has $P(w)$ in it, which must count
-# only once: $P(w \mid \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales it to
-# sum to 1.)
+# The baselines worth beating are tables of counts. The **unigram** gives the same answer for every hole. The next looks
+# at the token to the **left**, as in [chapter 10](10_language_model.ipynb), the third at **both sides**, and multiplies
+# what the two say, as if they were independent once the token in the hole, $w$, is known; each has $P(w)$ in it, which
+# must count only once: $P(w \mid \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales
+# it to sum to 1.)
 
 
 # %%
@@ -890,12 +879,12 @@ if SOURCE == "offline" and not LARGE:
 # .1f --> of the hidden tokens right.
 #
 # Why the plateau before the fall? Our guess: the layers have to learn two things *together*, to look at the neighbours
-# of a hole, and what to conclude from them. Each is of little use without the other, so at first the gradient for
-# either is small.
+# of a hole and to conclude something from them. Either is of little use without the other, so at first both gradients
+# are small.
 #
-# Does the model use the *order* of what it reads, or only which tokens are near? Let the left and the right neighbour
-# of a hole change places, and ask again (one hole in each text, between two words). Beside it stands a table that adds
-# up what it has counted on the left and on the right.
+# Does the model use the *order* of what it reads, or only which tokens are near? Let the two neighbours of a hole
+# change places, and ask again (one hole in each text, between two words). Beside it stands a table that adds up what it
+# has counted on the left and on the right.
 
 
 # %%
@@ -934,9 +923,9 @@ in_order, exchanged = (
 #
 # Above the unigram, and by a lot: near 1,600 in the run printed here.
 #
-# "It stays there" would be the answer for a bag of words, which does not notice an exchange. Ours has learned what a
-# token means *before* a hole and what it means *after* one. Exchanged, both neighbours point to the wrong answers,
-# and it is sure of them. The unigram, which looks at nothing, cannot be misled.
+# "It stays there" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
+# *before* a hole and *after* one. Exchanged, both neighbours point to wrong answers, and it is sure of them. The
+# unigram cannot be misled.
 #
 # </details>
 
@@ -954,8 +943,8 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # So it does use the order. (How much worse it gets differs between runs.)
 #
-# What does it say to a sentence of ours? Cut the sentence into pieces, let the model score the holes, and take the
-# largest shares:
+# What does it say to a sentence of ours? We cut it into pieces, let the model score the holes, and take the largest
+# shares:
 
 
 # %%
@@ -971,9 +960,9 @@ def fill_mask(model, tokenizer, text, k=5):
 
 
 # %% [markdown]
-# (A `Guess` is a token and its probability.) Step through the sentences that we wrote. The bars are the model's
-# answers; the line below them says how often the same tokens occur among 1,000 of the manual, all that a model which
-# does not read the sentence could go by.
+# (A `Guess` is a token and its probability.) Step through our sentences. The bars are the model's answers; the line
+# below says how often the same tokens occur among 1,000 of the manual, all that a model could go by which does not read
+# the sentence.
 
 # %% tags=["nbval-ignore-output"]
 prepared = [
@@ -1015,7 +1004,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
 # 479 of which are random; a coin has 50, give or take 3.2 (two standard deviations), so the best seed has learned a
-# little, as has the run printed above. To do better one must, we believe, know what a text is about.
+# little, like the run printed above. To do better one must, we believe, know what a text is about.
 #
 # ### Is the second exercise worth it?
 #
@@ -1053,18 +1042,18 @@ plt.show()
 # <details><summary>Why would it teach so little?</summary>
 #
 # A B from another document is mostly about something else, so whoever can tell topics apart has nearly solved the
-# exercise; and topics are learned from the masked words anyway. That is the conjecture of ALBERT's authors, who tried
-# a harder question: two pieces of one document, in their order or swapped? A model trained on NSP is right on 52.0 %
-# of these, hardly better than a coin. One that was trained on the order has 86.5 %, and 78.9 % on NSP as well (Lan et
-# al. 2020, table 5).
+# exercise; and topics are learned from the masked words anyway. So ALBERT's authors conjectured, and they tried a
+# harder question: two pieces of one document, in their order or swapped? A model trained on NSP is right on 52.0 % of
+# these, hardly better than a coin. One that was trained on the order has 86.5 %, and 78.9 % on NSP as well (Lan et al.
+# 2020, table 5).
 #
 # </details>
 #
 # ### Is 15 % the best rate?
 #
-# A left-to-right model answers for every token of a text, BERT for 15 % of them, and converges marginally more slowly,
-# the paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
-# plateau sooner, which does not say what is better after a million steps, or for a task. Wettig et al. (2023) found
+# A left-to-right model answers for every token of a text; BERT, for 15 % of them, converges marginally more slowly, the
+# paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
+# plateau sooner. What is better after a million steps, or for a task, that does not say. Wettig et al. (2023) found
 # 40 % better than 15 % for models of BERT large's size, and that smaller ones want less.
 #
 # <details><summary>All runs of this page's model</summary>
@@ -1076,16 +1065,16 @@ plt.show()
 # - 5 %: 253.2<!-- pretraining: rate_5/perplexity/min .1f --> to 264.6<!-- pretraining: rate_5/perplexity/max .1f -->, where the unigram stands;
 # - 40 %, but `[MASK]` in *all* of the chosen places: 102.5<!-- pretraining: always_mask/perplexity/min .1f --> to 245.6<!-- pretraining: always_mask/perplexity/max .1f -->.
 #
-# The last run has as many exercises as the first and is worse in every seed: their number is not all. Perhaps the words
-# left standing, or wrong, help over the plateau; perhaps it is that 40 % are hidden, and not 32 %.
+# The last run has as many exercises as the first and is worse in every seed. Perhaps the words left standing, or wrong,
+# help over the plateau; perhaps it is that 40 % are hidden, and not 32 %.
 #
 # </details>
 #
 # ### BERT's choices, one at a time
 #
-# A larger model, trained for longer: six layers of width 256, 6,000 steps of 64 pairs from WikiText-2, on a GPU. Three
-# recipes change one thing in the paper's; the last looks to the left only, answers for every token, and has no NSP. All
-# are asked the same holes, half of them in pairs that do not belong together.
+# Now a larger model, trained for longer: six layers of width 256, 6,000 steps of 64 pairs from WikiText-2, on a GPU.
+# Beside the paper's recipe, three change one thing in it; a fifth looks to the left only, answers for every token, and
+# has no NSP. All are asked the same holes, half of them in pairs that do not belong together.
 
 # %% [markdown]
 # **Predict.** One recipe leaves NSP out, so that in training every B continues its A. Will its three seeds be right at
@@ -1094,8 +1083,8 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # At more, by four to five points, though half of the pairs asked about are of a kind that these models never saw.
-# Is it NSP that costs words? One thing is not separated: without it there is also more related text to read. (NSP *is*
-# learned here: the paper's recipe judges about five pairs in six rightly.)
+# Whether NSP itself costs words is open: without it there is also more related text to read. (NSP *is* learned here:
+# the paper's recipe judges about five pairs in six rightly.)
 #
 # </details>
 
@@ -1151,10 +1140,10 @@ plt.show()
 #
 # ## Longer than a minute
 #
-# What does more training bring? We took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384, which
-# had been trained on far more text already, and put this chapter's head on it. It did the first exercise on WikiText-2,
-# SQuAD's paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen minutes on a GPU,
-# thirty times as many tokens. The model from the GPU comes with the library.
+# What does more training bring? We put this chapter's head on MiniLM's body from [chapter 12](12_bert.ipynb), six
+# layers of width 384 that had been trained on far more text already. It did the first exercise on WikiText-2, SQuAD's
+# paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen minutes on a GPU, thirty
+# times as many tokens. The model from the GPU comes with the library.
 
 
 # %%
@@ -1174,11 +1163,11 @@ ask("She went to the bank to deposit her [MASK].", k=2)
 #
 # <details><summary>Answer</summary>
 #
-# "are", at 0.59, and "were" comes next. The subject is "keys", four words back. Is "keys" what decides? With *one* key in
-# the same place the model says "is": so it looks past the nearer noun.
+# "are", at 0.59, and "were" comes next. The subject is "keys", four words back, and it decides: with *one* key in the
+# same place the model says "is". So it looks past the nearer noun.
 #
-# One example proves little; [chapter 10b](10b_agreement.ipynb) asks this question of models that read from left to
-# right, with many sentences.
+# One example proves little; [chapter 10b](10b_agreement.ipynb) asks models that read from left to right, with many
+# sentences.
 #
 # </details>
 
@@ -1187,8 +1176,8 @@ ask("The keys to the cabinet [MASK] on the table.", k=2)
 ask("The key to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
-# Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click, in your browser: [Type your
-# own](../book/live.md#a-bert-that-fills-holes). You will soon see where the model is good, and where it is not:
+# Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click, in your browser: [Type
+# your own](../book/live.md#a-bert-that-fills-holes). It is not good at everything:
 
 # %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
@@ -1261,14 +1250,14 @@ print(
 
 # %% [markdown]
 # "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of these
-# issues. On the same pairs, the two cannot both be true. Where a model is wrong, it gave the right class less than one
-# half, and that costs at least $\ln 2 = 0.69$; with half of the pairs wrong, the mean is at least 0.35.
+# issues. On the same pairs, both cannot be true. Where a model is wrong, it gave the right class less than one half,
+# which costs at least $\ln 2 = 0.69$; with half of the pairs wrong, the mean is at least 0.35.
 #
 # ### Asked about what is in plain sight
 #
-# This one is ours. The first version of this chapter asked about all *chosen* tokens, and our model's accuracy
-# was well above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it
-# reads, and where it reads `[MASK]`, says the commonest token:
+# This one was ours. We asked about all *chosen* tokens, and our model's accuracy was well above the unigram's. But a
+# tenth of the chosen ones are unchanged. Here is a "model" that repeats what it reads, and where it reads `[MASK]`,
+# says the commonest token:
 
 
 # %%
@@ -1308,26 +1297,28 @@ assert right_of_chosen(Parrot()) > 1.8 * parrot.accuracy
 assert parrot.accuracy == baselines["unigram"].accuracy
 
 # %% [markdown]
-# At the holes the parrot says what the unigram says, and is as good. Asked about all chosen tokens, it is right about
-# two and a half times as often, and has learned nothing. We noticed when we read our model's answers: the same for
-# every sentence. Look at answers, not only scores; and compare a score with the most stupid model that can get it.
+# At the holes the parrot is as good as the unigram, whose answer it gives. Asked about all chosen tokens, it is right
+# about two and a half times as often, and has learned nothing more. We noticed when we read our model's answers: the
+# same for every sentence. Look at answers, not only at scores; and compare a score with that of the most stupid model.
 #
 # <details><summary>And weights that do nothing</summary>
 #
 # Texts have different numbers of chosen positions. Some code pads these lists to one length with a filler, and gives
-# the fillers weight 0 so that they do not count. The PyTorch edition of the textbook *Dive into Deep Learning*
-# multiplied the loss by these weights, but the loss was already a mean, *one number* (issue 2582 of its repository):
-# `(loss(scores, targets) * weights).sum() / weights.sum()` is that number again, and the fillers count as exercises.
-# With `reduction="none"` each place has its own loss, and the weights do what they should. To find such a bug, change
-# what must not matter, and see whether the loss moves: our proof from above.
+# the fillers weight 0 so that they do not count. The PyTorch edition of *Dive into Deep Learning* multiplied the loss
+# by these weights, but the loss was already a mean, *one number* (issue 2582 of its repository): `(loss(scores,
+# targets) * weights).sum() / weights.sum()` is that number again, and the fillers count as exercises. With
+# `reduction="none"` each place has its own loss, and the weights do what they should. To find such a bug, change what
+# must not matter, and see whether the loss moves: our proof from above.
 #
 # </details>
 
 # %% [markdown]
 # ## Exercises
 #
-# **1.** A sentence has ten tokens, and every one is chosen with probability 0.15. In how many of a thousand sentences
-# is no token chosen, so that they teach nothing? Compute it, and let `mask_tokens` count.
+# Ungraded; a solution is folded below each.
+#
+# **1.** A sentence has ten tokens, and every one is chosen with probability 0.15. In how many of a thousand such
+# sentences is no token chosen, so that they teach nothing? Compute it, and let `mask_tokens` count.
 
 # %% tags=["hide-cell", "atol=15"]
 # Solution 1
@@ -1338,9 +1329,9 @@ _, chosen = mask_tokens(alone, nothing_special, 4, WORDS, generator=generator)
 print(f"computed {1000 * 0.85**10:.0f}, counted {(~chosen.any(dim=1)).sum()}")
 
 # %% [markdown]
-# **2.** BERT's authors later published models that mask **whole words**: if one piece of a word is chosen, all are. Write
-# it: given the pieces of a text ("##" marks those that go on with a word) and a random number for each *word*, say
-# which pieces are chosen.
+# **2.** BERT's authors later published models that mask **whole words**: if one piece of a word is chosen, all are.
+# Write it: given the pieces of a text ("##" marks those that go on with a word) and a random number for each *word*,
+# the function says which pieces are chosen.
 
 
 # %% tags=["hide-cell"]
@@ -1364,7 +1355,8 @@ for piece, is_chosen in zip(
 # %% [markdown]
 # **3.** A masked model gives no probability of a whole sentence, but one can hide each token in turn and add up the
 # logarithms of what it says of the right one (the *pseudo-log-likelihood*). Write it, and compare "The keys to the
-# cabinet are on the table." with "… is on the table.". Which difference do you expect, and does the model see it?
+# cabinet are on the table." with "… is on the table.". Which do you expect to be the likelier, and does the model
+# agree?
 
 
 # %% tags=["hide-cell", "atol=0.1"]
@@ -1444,17 +1436,16 @@ assert share_of_special(batch, forgotten) > 0.05
 # %% [markdown]
 # ## Summary
 #
-# 1. 15 % of the tokens are chosen; of those 80 % become `[MASK]`, 10 % another token, 10 % stay. Special tokens
-#    never.
-# 2. The loss of the words is the mean over the chosen positions only; the head's matrix is the token vectors'. The
-#    loss of the pair is added, with no weight.
+# 1. 15 % of the tokens are chosen; of those 80 % become `[MASK]`, 10 % another token, 10 % stay. Special tokens never.
+# 2. The loss of the words is the mean over the chosen positions only; the head's matrix is the token vectors'. The loss
+#    of the pair is added, with no weight.
 # 3. 256 × 512 is 131,072. Nine steps in ten were short: if their batches had 256 inputs too, a million steps were at
 #    most 13 rounds of the text, not 40.
-# 4. 1,600 steps on a CPU teach a small BERT to use the order of the tokens around a hole, after a long plateau; of
-#    the next sentence they teach it next to nothing. Longer training, begun from published weights, gives one that
-#    is worth asking.
-# 5. What you wrote here stands in `lectures_lib.training.pretraining` under the same names: `mask_tokens`,
-#    `masked_batch` and `fill_mask` word for word, `evaluate` with the same results.
+# 4. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of the
+#    next sentence they teach it next to nothing. Longer training, begun from published weights, gives one that is worth
+#    asking.
+# 5. The library has `mask_tokens`, `masked_batch`, `fill_mask` and `evaluate` under the same names, in
+#    `lectures_lib.training.pretraining`.
 #
 # **Homework 5**, questions 4 to 7, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #

@@ -71,9 +71,8 @@ from lectures_lib.tasks.sentence_bert import SentenceBert
 # %% [markdown]
 # ## One number is a draw
 #
-# The 80 sentences were written by somebody who could have written 80 others. Suppose that the classifier is right
-# with a probability of 0.86 on *any* such sentence. Then its published accuracy is the share of heads in 80 tosses of
-# a biased coin.
+# Whoever wrote the 80 sentences could have written 80 others. Suppose that the classifier is right with a probability
+# of 0.86 on *any* such sentence. Then its published accuracy is the share of heads in 80 tosses of a biased coin.
 
 # %% [markdown]
 # **Predict.** The picture has no row for 200 sentences. We toss 200 coins a thousand times, which gives a thousand
@@ -98,7 +97,7 @@ for name, n in {**SIZES, "200 sentences": 200}.items():
 # %% [markdown]
 # That standard deviation has a name, the **standard error**, and needs no simulation. A single toss is 1 with
 # probability $p$ and 0 otherwise; its variance is $p(1-p)$. The mean of $n$ independent tosses has this variance
-# divided by $n$. The standard error is its root:
+# divided by $n$, and the standard error is its root:
 #
 # $$\text{standard error} = \sqrt{\frac{p\,(1-p)}{n}}.$$
 
@@ -138,9 +137,9 @@ for n in (80, 640, 1600, 5000):
 #
 # ## Other seeds
 #
-# A second kind of luck is in the training: the first weights of the head, the order of the batches, dropout. The same
-# recipe with other random numbers gives another model, and another accuracy *on the same test set*. Here are three
-# of the tasks of chapter 14, measured by the course's [experiments](../book/results/fine_tuning.md#fine-tuning-small).
+# Training has its luck, too: the first weights of the head, the order of the batches, dropout. The same recipe with
+# other random numbers gives another accuracy *on the same test set*. Here are three of the tasks of chapter 14,
+# measured by the course's [experiments](../book/results/fine_tuning.md#fine-tuning-small).
 
 # %% [markdown]
 # **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 sentences. Which is larger, the scatter of the four
@@ -148,8 +147,8 @@ for n in (80, 640, 1600, 5000):
 #
 # <details><summary>Answer</summary>
 #
-# The test set's, nearly three times. It is tempting to take the spread over the seeds for *the* uncertainty, because it
-# is what papers print behind the "±". But all four models were asked the same sentences: if those happen to be easy, they
+# The test set's, nearly three times. It is tempting to take the spread over the seeds for *the* uncertainty, because
+# papers print it behind the "±". But all four models were asked the same sentences: if those happen to be easy, they
 # are easy for all four, and the spread does not show it.
 #
 # </details>
@@ -177,8 +176,8 @@ for task, (values, n) in SEEDS.items():
 # fine_tuning_small: questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and
 # you will probably get less.
 #
-# Now let two teams have one and the same recipe. What its models truly have is 0.86 on average and scatters from
-# training to training, with a standard deviation of 0.011. (That of "our sentiment" above; as if all of it came from
+# Now two teams have one and the same recipe. The true accuracy of its models is 0.86 on average and scatters from
+# training to training, with a standard deviation of 0.011. (That of "our sentiment" above, as if all of it came from
 # the training.)
 
 # %% [markdown]
@@ -189,8 +188,7 @@ for task, (values, n) in SEEDS.items():
 #
 # In three quarters: of thirteen models each is equally likely to be the best of all, and ten are the second team's.
 # That makes 10/13 = 0.77. The mean is higher in half of the cases, as it should be for one recipe. "A half" for both is
-# tempting, since nobody cheated: each number is that of a real model. But "our best" is a different question to each
-# team.
+# tempting, since each number is that of a real model. But "our best" is a different question to each team.
 #
 # </details>
 
@@ -264,7 +262,7 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# (The simulation is a draw, too, and rounded: it may miss the count by a hundredth.) So much for luck alone:
+# (The simulation is a draw, too: it may miss the count by a hundredth.) So much for luck alone:
 #
 # | one sees | with two equal recipes |
 # |---|---|
@@ -278,9 +276,9 @@ print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 #
 # ## Two systems, the same sentences
 #
-# So far each number stood alone. But two systems are mostly asked the *same* examples, and then they share their luck:
-# a hard sentence is hard for both. Take two on real input, both a logistic regression that learned from 220 sentences
-# (praise or complaint?). One sees counted words, the other MiniLM's sentence vectors.
+# Two systems are mostly asked the *same* examples, and then they share their luck: a hard sentence is hard for both.
+# Take two logistic regressions that learned from 220 sentences (praise or complaint?). One sees counted words, the
+# other MiniLM's sentence vectors.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -309,10 +307,10 @@ assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
 
 # %% [markdown]
 # The sentences on which both agree say nothing about which is better. Where they differ, one system wins. If the two
-# were equally good, each such sentence would be the toss of a fair coin. So: how often would coins fall at least as
+# were equally good, each such sentence would be the toss of a fair coin. How often would coins fall at least as
 # unevenly as this, one way or the other? This share is called $p$, and the question is the **sign test**, for right and
-# wrong also called McNemar's. By hand, with three disagreements that one system wins all: three coins fall in 8 ways, and two of these, all heads and
-# all tails, are as uneven.
+# wrong also called McNemar's. By hand, if one system wins all of three disagreements: three coins fall in 8 ways, and
+# two of these, all heads and all tails, are as uneven.
 
 
 # %%
@@ -328,9 +326,9 @@ theirs = stats.binomtest(10, 15).pvalue
 print(f"10 : 5: {sign_test(10, 5):.3f}, by scipy {theirs:.3f}")
 
 # %% [markdown]
-# The other tool asks how large the difference is. We cannot draw new test sentences. But we can draw 80 *from these
-# 80*, with repetition, again and again, and see how much the difference changes. That is the **bootstrap**. A
-# sentence that is drawn brings both systems' results with it.
+# The other tool asks how large the difference is. We cannot draw new test sentences, but we can draw 80 *from these
+# 80*, with repetition, again and again, and see how much the difference changes. That is the **bootstrap**. A sentence
+# that is drawn brings both systems' results with it.
 
 
 # %%
@@ -359,10 +357,10 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 # between a few points and more than twenty. How much, 80 sentences do not tell. (The frozen vectors with 0.84, at the
 # top of the page, had their layer and settings chosen on the validation split: hence a sentence or so of difference.)
 #
-# Here the totals alone would have said so too: the difference is more than two of its standard errors of 0.065. Now
-# take three pairs of systems, made up, with the same totals: 70 and 62 right of 80. Compared as if each had had its
-# own test set, the standard error of the difference is $\sqrt{0.037^2 + 0.047^2} = 0.06$. The difference of 0.10 is
-# less than twice that: no difference to be seen.
+# Here the totals alone would have said so too: had each system had its own test set, the standard error of the
+# difference would be $\sqrt{0.040^2 + 0.051^2} = 0.065$, less than half of 0.15. Now take three made-up pairs of
+# systems with the same totals, 70 and 62 right of 80. For them it is $\sqrt{0.037^2 + 0.047^2} = 0.06$, and the
+# difference of 0.10 is less than twice that: no difference to be seen.
 
 # %% [markdown]
 # **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13
@@ -370,9 +368,9 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 #
 # <details><summary>Answer</summary>
 #
-# Only A's, about once in 47 times. B's they make nearly once in ten, C's nearly once in five. The tempting answer is
-# "all or none, for the lead is eight sentences in each". But the more coins are tossed, the larger a lead may become
-# by luck: 8 more heads than tails are rare in 10 tosses and not rare in 28. So for two systems that mostly agree (a
+# Only A's, about once in 47 times. B's they make nearly once in ten, C's nearly once in five. It is tempting to say
+# "all or none, for the lead is eight sentences in each". But the more coins are tossed, the larger a lead may become by
+# luck: 8 more heads than tails are rare in 10 tosses and not rare in 28. So for two systems that mostly agree (a
 # program and its corrected version, say) a few sentences can be enough, and the totals do not show it.
 #
 # </details>
@@ -391,21 +389,21 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # Why does agreement help? Work out A's standard error with a pencil. Its 80 gains are nine times 1, once −1 and seventy
 # times 0. Their mean is 8/80 = 0.1, the mean of their squares 10/80 = 0.125, their variance 0.125 − 0.1² = 0.115, and
 # $\sqrt{0.115/80} = 0.038$: twice that leaves 0 out. In C the squares add up to 28, and it is 0.065. Only sentences on
-# which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (That is what the last
-# column of the output has. The bootstrap finds the same without a formula.)
+# which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (This is the last
+# column of the output. The bootstrap finds the same without a formula.)
 #
 # So keep what each system said to each example, not only its total. (Chapter 17 does: in one edition of this book, a search
 # by meaning found a right chapter for 34 of 46 questions and a search by words for 26. Thirteen questions only the first
 # got right, five only the second: pair B's counts, and so its $p$.)
 #
-# And read $p$ for what it is: how often luck *alone* would do this. It is not the probability that the systems are
-# equal, and $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few.
+# And $p$ is how often luck *alone* would do this. It is not the probability that the systems are equal, and $p > 0.05$
+# does not show that they are; with 80 sentences it mostly shows that 80 are few.
 #
 # ## A recipe for your own two systems
 #
-# Keep what each system scored on each example, in the same order: 1 or 0 for right or wrong, or any number of which
-# you report the mean. The rest is one function. Write it before you read ours: what should it print, so that one can
-# write an honest sentence from it?
+# Keep what each system scored on each example, in the same order: 1 or 0 for right or wrong, or any number of which you
+# report the mean. The rest is one function. Before you read ours: what should it print, so that one can write an honest
+# sentence from it?
 
 
 # %%
@@ -421,8 +419,8 @@ def compare(first, second):
 
 
 # %% [markdown]
-# The example from above; and the same two again, each scored by the probability that it gave to the right label. That
-# score also sees whether a system was sure.
+# The example from above; and the same two again, scored by the probability that each gave to the right label. That
+# score also sees how sure a system was.
 
 # %% tags=["nbval-ignore-output"]
 compare(right["MiniLM"], right["words"])
@@ -434,7 +432,7 @@ assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 
 # %% [markdown]
 # On numbers the two tools ask two questions. The sign test counts who is ahead *how often*, be it by a hair; the
-# bootstrap asks *by how much* on average. A system may well be ahead on most examples by little and lose on average.
+# bootstrap asks *by how much* on average. A system may be ahead on most examples by little and still lose on average.
 #
 # ### When it lies
 #
@@ -446,10 +444,10 @@ assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 #
 # <details><summary>Answer</summary>
 #
-# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. The tempting
-# answer is that both say the same. But the bootstrap knows only these 80 sentences. The second program never won one of
-# them, so it wins none in any test set that is drawn from them, and it takes bad luck (once in 60 draws) that none of
-# the four is drawn. That a fifth might have gone the other way, it cannot know.
+# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. One expects both
+# to say the same. But the bootstrap knows only these 80 sentences. The second program never won one of them, so it wins
+# none in any test set that is drawn from them, and it takes bad luck (once in 60 draws) that none of the four is drawn.
+# That a fifth might have gone the other way, it cannot know.
 #
 # </details>
 
@@ -474,9 +472,9 @@ for won in (3, 4, 5, 6):
 #
 # <details><summary>Answer</summary>
 #
-# More often, about once in five times. "Two hundred examples" sounds like much, and 60 disagreements too; but what was
-# tossed are 20 coins, one for each text. If each *text* is one example, scored by its mean, the test is as careful as
-# it claims to be.
+# More often, about once in five times. Two hundred examples sound like many, and 60 disagreements too; but only 20
+# coins were tossed, one for each text. If each *text* is one example, scored by its mean, the test is as careful as it
+# claims to be.
 #
 # </details>
 
@@ -511,9 +509,9 @@ assert np.mean([p_value(gains) < 0.05 for gains in shared]) > 0.15
 assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 
 # %% [markdown]
-# (Counts are whole, so that a sign test usually stays somewhat below its one in 20.) So ask what was drawn
-# independently: texts, speakers, sentences; and give `compare` one number for each of *those*. For words in a sentence
-# it is the sentence's mean.
+# (Counts are whole, so a sign test usually stays somewhat below its one in 20.) So ask what was drawn independently:
+# texts, speakers, sentences; and give `compare` one number for each of *those*. For words in a sentence it is the
+# sentence's mean.
 #
 # **One training each.** `compare` is about two *models*. Trained again, the same recipe gives another model, and no
 # number of examples tells that it would. Take two recipes that are equally good, and suppose that the true accuracies
@@ -526,8 +524,8 @@ assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 #
 # <details><summary>Answer</summary>
 #
-# More frequent: seldom on 80, in about half of the cases on 5,000. It is tempting to think that a larger test set
-# protects from all luck. It finds smaller differences, and two *models* do differ; only their recipes do not.
+# More frequent: seldom on 80, in about half of the cases on 5,000. One expects a larger test set to protect from all
+# luck. But it finds smaller differences, and two *models* do differ; only their recipes do not.
 #
 # </details>
 
@@ -542,13 +540,13 @@ for n in (80, 872, 5000):
 
 # %% [markdown]
 # Several seeds of both help: score each example by its mean over the seeds before `compare`, and a lucky seed weighs
-# less. That does not cure it, for `compare` takes these few seeds for all there are. So look also whether the seeds
-# themselves overlap, as at the beginning of the page. (Other data to learn from are a question of their own.)
+# less. That is no cure, for `compare` takes these few seeds for all there are. So look also whether the seeds
+# themselves overlap, as under *Other seeds*. (Other data to learn from are a question of their own.)
 #
 # ## Looking twice
 #
-# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject. You test each on the
-# same 100 words, and a coin would be right on half of them. Suppose that *no* head knows anything.
+# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject, on the same 100 words, of
+# which a coin would get half right. Suppose that *no* head knows anything.
 
 # %% [markdown]
 # **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how
@@ -607,8 +605,8 @@ assert np.quantile(best, 0.025) >= 0.57
 # <details><summary>Answer</summary>
 #
 # Not by this number. Somebody who says "grammatical" every time, without reading, is right on 0.69<!--
-# fine_tuning_cola: majority/accuracy .2f -->. A coin gives a half, but knowing nothing can give more. The small
-# standard error makes us sure of a number that means little.
+# fine_tuning_cola: majority/accuracy .2f -->. Knowing nothing can give more than a coin. The small standard error makes
+# us sure of a number that means little.
 #
 # </details>
 
@@ -640,12 +638,12 @@ for name, (accuracy, matthews) in COLA.items():
 # | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
 # | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
 #
-# Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer. It will also
+# Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer, and it will
 # still be true next year.
 #
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How
 # often is 0.95 within two standard errors of the measured share? And 0.86 on 80?

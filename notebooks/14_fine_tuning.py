@@ -2,9 +2,9 @@
 # # Fine-tuning
 #
 # *The jokes are sharp, the timing is perfect, and the whole cinema roared.* Praise or complaint? You did not have to
-# think. Now you are given 220 such sentences, each marked as praise or complaint, and have to build a machine that
-# judges the next one. Many of its words will not be in your 220 sentences. A model that begins with nothing can learn
-# little from so few; [chapter 12](12_bert.ipynb)'s model has read billions of words before.
+# think. Now build a machine that judges such sentences, from 220 that are marked as praise or complaint. Many words of
+# the next one will not be among them. A model that begins with nothing can learn little from so few; [chapter
+# 12](12_bert.ipynb)'s model has read billions of words before.
 #
 # **What has to be added to a pre-trained BERT so that it judges a sentence, compares two, or chooses an ending?** For
 # each of these: one layer. (Names in a text and answers to questions: [chapter 14b](14b_words_and_spans.ipynb).)
@@ -110,14 +110,15 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # %% [markdown]
 # ## One layer
 #
-# BERT gives one vector for the whole input, the pooled vector of `[CLS]`. Say it is $x = (0.5, -1, 0, 1)$, and there
-# are two classes. The **head** is a linear layer: one row of weights for each class, and a bias, here 0.
+# BERT gives one vector for the whole input, the pooled vector of `[CLS]`. Say it is $x = (0.5, -1, 0, 1)$. The **head**
+# is a linear layer: one row of weights for each class, here two, and a bias, here 0.
 #
 # $$W = \begin{pmatrix} 2 & 0 & 1 & -1\\ 0 & -1 & 2 & 1\end{pmatrix},\qquad
 # W x = \begin{pmatrix} 2\cdot 0.5 - 1\\ 1 + 1\end{pmatrix} = \begin{pmatrix} 0\\ 2 \end{pmatrix}$$
 #
-# and $\operatorname{softmax}(0, 2) = (0.12,\ 0.88)$. Suppose that the first class is right. The loss is $-\ln 0.1192 = 2.13$. What does it want of $x$? With $y = (1, 0)$
-# for the right class, the gradient of the scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$.
+# and $\operatorname{softmax}(0, 2) = (0.12,\ 0.88)$. Suppose that the first class is right, $y = (1, 0)$. The loss is
+# $-\ln 0.1192 = 2.13$. What does it want of $x$? The gradient of the scores is $p - y = (0.12 - 1,\ 0.88)$, and that of
+# $x$ is $W^\top (p - y)$.
 
 # %% [markdown]
 # **Predict.** The third number of $x$ is 0: it had no part in the scores. Is its gradient 0 as well? If not, is it positive
@@ -145,10 +146,10 @@ assert_close(x.grad, W.T @ (p - torch.tensor([1.0, 0.0])))
 
 # %% [markdown]
 # That vector is all the body ever hears of the task: less of this, please, where a number is positive, and more of it
-# where it is negative. It goes back through the pooler and through every layer, and all of them give way a little. This
-# is **fine-tuning**: the head is new, and the body is trained with it. If the body is left as it is and only the head
-# learns, its vectors are **features**. In code (`bert` is [chapter 12](12_bert.ipynb)'s: `.hidden` are its last vectors,
-# (batch, n, d_model); `.pooled`, (batch, d_model), is that of `[CLS]` after one more linear layer and a tanh):
+# where it is negative. It goes back through every layer, and all of them give way a little. This is **fine-tuning**:
+# the head is new, and the body is trained with it. If only the head learns, the body's vectors are **features**. In
+# code (`bert` is [chapter 12](12_bert.ipynb)'s: `.hidden` are its last vectors, (batch, n, d_model); `.pooled`, (batch,
+# d_model), is that of `[CLS]` after one more linear layer and a tanh):
 
 
 # %%
@@ -167,8 +168,8 @@ class OurClassifier(nn.Module):
 
 
 # %% [markdown]
-# The library's `SentenceClassifier` has the same lines. Are the three equal: ours, the library's, and Hugging Face's? A
-# small model with random weights is saved in a folder, and Hugging Face reads it from there.
+# The library's `SentenceClassifier` has the same lines. Are ours, the library's and Hugging Face's equal? Hugging Face
+# reads a small model with random weights from the folder in which we have saved it.
 
 # %% tags=["hide-input", "atol=1e-4"]
 library = SentenceClassifier(Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)), 3).eval()
@@ -195,8 +196,8 @@ assert (scores - of_theirs).abs().max() < 1e-5
 assert all(torch.equal(back[key], value) for key, value in library.state_dict().items())
 
 # %% [markdown]
-# Not every answer is a class. How alike are two sentences, from 0 to 5? That is one number, so the layer has a single
-# row of weights, and its output needs no softmax. The loss is the squared error, `F.mse_loss`:
+# Not every answer is a class. How alike are two sentences, from 0 to 5? For one number the layer needs a single row of
+# weights and no softmax. The loss is the squared error, `F.mse_loss`:
 
 
 # %%
@@ -225,8 +226,8 @@ assert torch.equal(numbers, theirs(tokens, lengths=lengths))
 assert torch.equal(F.mse_loss(numbers, scores), SentenceRegressor.loss(numbers, scores))
 
 # %% [markdown]
-# Now all five heads on one body with real weights, chapter 12's MiniLM. How much is new? (Tagging and span put the same layer on `.hidden`,
-# every token's vector: [chapter 14b](14b_words_and_spans.ipynb).)
+# Now all five heads on one body with real weights, chapter 12's MiniLM: how much is new? (Tagging and span put the same
+# layer on `.hidden`, every token's vector: [chapter 14b](14b_words_and_spans.ipynb).)
 
 
 # %%
@@ -254,7 +255,7 @@ for name, model in heads.items():
 #
 # The set `sentiment` was written for this book: 220 sentences to learn from, 80 to be tested on. (It is small and
 # clean; its [datasheet](../book/datasheet.md) says what it cannot show. The real thing of its kind is SST-2, 67,349
-# phrases from film reviews.) Before we fine-tune anything: what can be had without it?
+# phrases from film reviews.) What can be had without fine-tuning?
 #
 # - **Majority.** Always say the more frequent class. Here both are equally frequent.
 # - **Bag of words.** One number for each word and each pair of neighbours, 1 if it is there; logistic regression.
@@ -297,14 +298,14 @@ def frozen(train, test):
 # %% [markdown]
 # And fine-tuning, [chapter 8](08_training.ipynb)'s loop, whole. Batches of 16, a rate of up to $10^{-4}$; for
 # `sentiment` 3 epochs, which makes 42 steps (the first with a rate of 0, as in Hugging Face's schedule). `read` gives
-# the lengths, so that nothing looks at padding. (To check yourself: the first loss is near $\ln 2 = 0.69$, since the
-# new head knows nothing.) Without this course's library, the classifier is Hugging Face's
-# `AutoModelForSequenceClassification` with `num_labels=2`, whose scores are called `logits`, and its tokenizer with
-# `padding=True` stands for `read`; the loop stays.
+# the lengths, so that nothing looks at padding. (A check: the first loss is near $\ln 2 = 0.69$, since the new head
+# knows nothing.) Without this course's library, the classifier is Hugging Face's `AutoModelForSequenceClassification`
+# with `num_labels=2`, whose scores are called `logits`, and its tokenizer with `padding=True` stands for `read`; the
+# loop stays.
 #
-# `body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* that are quoted
-# below were measured by `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. On
-# another processor, what is trained here may judge a sentence or two differently.
+# `body` freezes MiniLM's word table, half of the model, to save time. The results *from five seeds* below are those of
+# `experiments/fine_tuning_small.py`, which trains the table too, with settings of its own. On another processor, what
+# is trained here may judge a sentence or two differently.
 
 
 # %%
@@ -375,9 +376,9 @@ def compare(task, epochs, rate=1e-4):
 #
 # <details><summary>Answer</summary>
 #
-# The bag of words gets about 0.7. Frozen and fine-tuned both get between 0.8 and 0.9, and on 80 sentences, with a
-# standard error of 0.04, no difference between these two can be seen. "By heart" is half true: of the 220 it gets nearly
-# all right, and of the other 80 more than chance would.
+# The bag of words gets about 0.7. Frozen and fine-tuned both get between 0.8 and 0.9, and 80 sentences, with a standard
+# error of 0.04, show no difference between them. "By heart" is half true: of the 220 it gets nearly all right, but of
+# the other 80 far more than chance would.
 #
 # </details>
 
@@ -448,16 +449,16 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 # | 110 | 0.61<!-- fine_tuning_small: curve/110/bag_of_words/mean .2f --> | 0.84<!-- fine_tuning_small: curve/110/frozen/mean .2f --> | 0.86<!-- fine_tuning_small: curve/110/fine_tuned/mean .2f --> |
 # | 220 | 0.68<!-- fine_tuning_small: curve/220/bag_of_words/mean .2f --> | 0.82<!-- fine_tuning_small: curve/220/frozen/mean .2f --> | 0.87<!-- fine_tuning_small: curve/220/fine_tuned/mean .2f --> |
 #
-# A bag of words with all 220 sentences does no better than MiniLM with 14; with the best settings that we tried it has
-# 0.78, about what MiniLM has with 28. Between frozen and fine-tuned there is hardly a difference up to 110 sentences; with 220, fine-tuning is ahead by three or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from
-# 0.60<!-- fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->.
-# One of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already
-# give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
+# A bag of words with all 220 sentences does no better than MiniLM with 14 (with its best settings, 0.78, about as well
+# as MiniLM with 28). Frozen and fine-tuned hardly differ up to 110 sentences; with 220, fine-tuning is ahead by three
+# or four sentences of 80, which may be chance. With 14 sentences the seeds of fine-tuning reach from 0.60<!--
+# fine_tuning_small: curve/14/fine_tuned/min .2f --> to 0.80<!-- fine_tuning_small: curve/14/fine_tuned/max .2f -->. One
+# of the lectures advises fine-tuning from about a hundred labelled examples on; here, with this body, 28 already give
+# 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
 #
 # ## Read the errors
 #
-# Which ones are wrong, and why, you see by reading. Tick the box to keep the wrong ones, press
-# a heading to sort by it.
+# Which sentences are misjudged, and why? Tick the box to keep these, press a heading to sort by it.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 asked = fine_tuning.sentences(test, wordpiece)
@@ -485,10 +486,10 @@ ErrorTable("Sentiment: the 80 test sentences", columns, wrong)
 assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 
 # %% [markdown]
-# Look for these four (in the stored run all were judged wrong). *The manual is excellent, and you will need all two hundred pages.*
-# *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book away.* *I
-# missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the sentence, or
-# there are none, and one has to know why somebody misses a stop. Then sort by *how sure*.
+# Look for these four (in the stored run all were judged wrong). *The manual is excellent, and you will need all two
+# hundred pages.* *The manual is a joke, but you will not need it.* *I was glad of every stop that let me put this book
+# away.* *I missed my stop twice because of this book.* Their words of praise or complaint say the opposite of the
+# sentence; or there are none, and one has to know why somebody misses a stop. Then sort by *how sure*.
 #
 # ## Which measure?
 #
@@ -508,7 +509,7 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 #
 # (The ninth, WNLI, was left out, as its data had problems. In the paper's average, 79.6 and 82.1, MNLI counts twice.)
 #
-# Why four measures? About 70 % of CoLA's sentences are good English. Whoever always says "good" is right on 70 % and
+# Why four measures? About 70 % of CoLA's sentences are good English, so whoever always says "good" is right on 70 % and
 # has understood nothing. **Matthews correlation** counts all four cases,
 #
 # $$\frac{TP\cdot TN - FP\cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}},$$
@@ -525,10 +526,10 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 #
 # <details><summary>Answer</summary>
 #
-# The one that has looked at nothing: 0.82 against 0.77. Its recall is 7/7 and its precision 7/10, those of the other 5/7 and
-# 5/6. F1 does not count what was rightly left alone, so naming the frequent class every time pays. Matthews tells the two
-# apart, 0.00 and 0.36. F1 is fair where the class that is looked for is the rare one. (In MRPC it is not: two thirds of
-# the pairs say the same, so always "yes" has an F1 of 0.8.)
+# The one that has looked at nothing: 0.82 against 0.77. Its recall is 7/7 and its precision 7/10, those of the other
+# 5/7 and 5/6. F1 does not count what was rightly left alone, so it is fair where the class that is looked for is the
+# rare one. Matthews tells the two apart, 0.00 and 0.36. (In MRPC two thirds of the pairs say the same, so always "yes"
+# has an F1 of 0.8.)
 #
 # </details>
 
@@ -552,8 +553,8 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 # %% [markdown]
 # ## The same head, another question
 #
-# *I cannot find my other glove.* *I would like other cup of tea.* Which of the two is English? `acceptability` has
-# 120 sentences to learn from, the task is CoLA's, and nothing changes but the number of epochs and the rate.
+# *I cannot find my other glove.* *I would like other cup of tea.* Which of the two is English? `acceptability` asks
+# this, as CoLA does, with 120 sentences to learn from. Nothing changes but the number of epochs and the rate.
 
 # %% [markdown]
 # **Predict.** In `sentiment` the bag of words had about 0.7, frozen vectors and fine-tuning more than 0.8. Which of the
@@ -561,10 +562,10 @@ assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 #
 # <details><summary>Answer</summary>
 #
-# Both the bag of words and the frozen vectors end at the level of a coin: they started at different heights, and both
-# have lost everything. Most wrong sentences have the words of a right one in another order, and few of the pairs of
-# neighbours that would tell are among those of 120 sentences. The frozen vectors fall furthest, by 30 points, and
-# that is the surprise. Fine-tuning, which may change every layer, loses least and comes out at about 0.75.
+# The bag of words and the frozen vectors both end at the level of a coin. Most wrong sentences have the words of a
+# right one in another order, and few of the pairs of neighbours that would tell are among those of 120 sentences. The
+# frozen vectors fall furthest, by 30 points, and that is the surprise. Fine-tuning, which may change every layer, loses
+# least and comes out at about 0.75.
 #
 # </details>
 
@@ -580,19 +581,18 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # %% [markdown]
 # MiniLM's last training, on a hundred million pairs of texts, was to give like vectors to texts that *belong together*.
 # For that, grammar hardly matters, which may be why the frozen vectors know so little of it. From five seeds,
-# fine-tuning has 0.75<!-- fine_tuning_small: acceptability/test/accuracy/mean .2f -->
-# (0.72<!-- fine_tuning_small: acceptability/test/accuracy/min .2f --> to
-# 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->) right, against
-# 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation sentences
-# (the 0.52 printed above is the last layer's; with 50 test sentences, a lead of less than two standard errors of a
+# fine-tuning has 0.75<!-- fine_tuning_small: acceptability/test/accuracy/mean .2f --> (0.72<!-- fine_tuning_small:
+# acceptability/test/accuracy/min .2f --> to 0.78<!-- fine_tuning_small: acceptability/test/accuracy/max .2f -->) right,
+# against 0.62<!-- labelled_sets: acceptability/frozen .2f --> for the frozen layer that is best on the validation
+# sentences (the 0.52 above is the last layer's; on 50 test sentences the lead is less than two standard errors of a
 # difference).
 #
-# Did it learn grammar from 120 sentences, or had pre-training prepared it? The control is a body of the same size
-# with fresh weights, trained on the same sentences three times as long. It gets
-# 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean .2f --> right (like the frozen layer, by chance),
-# and on the 30 validation sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f
-# -->, where the pre-trained one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as
-# well. Taken together, 0.62 and 0.45 are no sign that the sentences alone taught it anything.
+# Did it learn grammar from 120 sentences, or had pre-training prepared it? As a control, a body of the same size with
+# fresh weights learns from the same sentences, three times as long. It gets 0.62<!-- fine_tuning_small:
+# acceptability_untrained/test/accuracy/mean .2f --> right (like the frozen layer, by chance), and on the 30 validation
+# sentences 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean .2f -->, where the pre-trained
+# one has 0.75<!-- fine_tuning_small: acceptability/validation/accuracy/mean .2f --> as well. Taken together, 0.62 and
+# 0.45 are no sign that the sentences alone taught it anything.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 2.8), sharey=True)
@@ -629,11 +629,11 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# The cosine, by far: about 0.86. Fine-tuning (36 steps, every parameter) has, from five seeds,
-# 0.57<!-- fine_tuning_small: similarity/test/spearman/mean .2f --> (0.38<!-- fine_tuning_small: similarity/test/spearman/min .2f --> to 0.70<!-- fine_tuning_small: similarity/test/spearman/max .2f -->).
-# MiniLM has been trained for nearly this question, on a hundred million pairs, and its answer is the cosine of two vectors.
-# A fresh head begins without it, and 96 pairs are few: from STS-B's 5,749 it gets about as far as the cosine does there
-# (below).
+# The cosine, by far: about 0.86. Fine-tuning (36 steps, every parameter) has, from five seeds, 0.57<!--
+# fine_tuning_small: similarity/test/spearman/mean .2f --> (0.38<!-- fine_tuning_small: similarity/test/spearman/min .2f
+# --> to 0.70<!-- fine_tuning_small: similarity/test/spearman/max .2f -->). MiniLM has been trained for nearly this
+# question, and its answer is the cosine of two vectors. A fresh head begins without it, and 96 pairs are few: from
+# STS-B's 5,749 it gets about as far as the cosine does there (below).
 #
 # </details>
 
@@ -675,11 +675,11 @@ by_number = metrics.spearman(said, right)
 print(f"Spearman: regressor, fine-tuned {by_number:.2f}")
 
 # %% [markdown]
-# (One run, in which the word table stays as it is. Its loss is that of the scores themselves, not of their order, and 36
-# steps from a fresh head are few.)
+# (One run, in which the word table stays as it is. The loss looks at the scores themselves, Spearman at their order.)
 #
 # For `entailment` (half of the pairs follow), a logistic regression sees the share of words that both have, the frozen
-# vector of the second sentence alone, or $u$, $v$, $|u - v|$ and $u \odot v$ (component by component) of both:
+# vector of the second sentence alone, or both sentences' vectors $u$ and $v$, with $|u - v|$ and $u \odot v$ (component
+# by component):
 
 
 # %% tags=["atol=0.06"]
@@ -722,9 +722,9 @@ assert by_regression["second alone"] < 0.6
 #
 # ## A choice: which ending?
 #
-# Each ending makes a pair with the beginning; each pair gets one score from the same head; the scores of the endings
-# compete in a softmax. The body sees no ending while it reads another. What is new is a reshape: (batch, endings, n)
-# becomes (batch · endings, n) for the body, and the scores become (batch, endings) again.
+# Each ending makes a pair with the beginning; each pair gets one score from the same head; the scores compete in a
+# softmax. The body sees no ending while it reads another. New is only a reshape: (batch, endings, n) becomes (batch ·
+# endings, n) for the body, and the scores become (batch, endings) again.
 
 # %% tags=["hide-cell"]
 source.show(MultipleChoice.forward, docstring=False)
@@ -767,11 +767,11 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # (Spread over the seeds: 0.05 on CoLA, about 0.02 or less elsewhere. Tested on the whole validation splits; STS-B's bag
 # and frozen vectors go through ridge regression. All of it is among the [measured results](../book/results/fine_tuning.md#fine-tuning-sst2).)
 #
-# Fine-tuning is ahead everywhere, though on **RTE** by less than a standard error (0.03). On **SST-2**, with so many
-# phrases, words alone are as good as frozen vectors. On **CoLA** the last vectors say little about grammar, as above. On
-# **STS-B** fine-tuning only gets to where MiniLM's plain cosine is without it,
-# 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->. Which layer of the frozen body to take is the
-# subject of [chapter 15](15_features.ipynb).
+# Fine-tuning is ahead of the other three everywhere, though on **RTE** by less than a standard error (0.03). On
+# **SST-2**, with so many phrases, words alone are as good as frozen vectors. On **CoLA** the last vectors say little
+# about grammar, as above. On **STS-B** fine-tuning only gets to where MiniLM's plain cosine is without it, 0.867<!--
+# sentence_vectors: untrained/mean/after_5/spearman .3f -->. Which layer of the frozen body to take is the subject of
+# [chapter 15](15_features.ipynb).
 #
 # How many examples does it take? In the mean of three seeds, which lie up to 0.04 apart, fine-tuning with 100 phrases of
 # SST-2 has
@@ -781,7 +781,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # 0.80<!-- training_size: accuracy/10000/frozen/mean .2f -->: a body that may change goes on learning. To do as
 # well as frozen vectors from up to 300 phrases, a bag of words needs some eighteen times as many (interpolated).
 #
-# What the first fine-tuning of this page is, beside ours of all SST-2 and beside the paper's (sections 3.2 and 4.1, table 1):
+# The first fine-tuning of this page, ours of all SST-2, and the paper's (sections 3.2 and 4.1, table 1):
 #
 # | | what this page trains | one core | the paper |
 # |---|---|---|---|
@@ -794,7 +794,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # | asked | 80 sentences of this book | 872<!-- fine_tuning_sst2: n_asked .0f --> validation sentences | the test server |
 # | right | between 0.8 and 0.9 | 0.889<!-- fine_tuning_sst2: fine_tuned/accuracy/mean .3f -->, mean of four seeds | 0.935 |
 #
-# (The last line compares different questions.) Here is SST-2 for you to run, with patience: this page computes on the CPU.
+# (The last line compares different questions.) SST-2 for you to run, on the CPU and with patience:
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
@@ -869,10 +869,10 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 #
 # <details><summary>Answer</summary>
 #
-# With rank 8 nearly all, or all: again between 0.8 and 0.9. Tempting is "much less, for a large body needs large
-# changes". The head alone gets about 0.7, less than the regression's 0.82: it reads another vector, the pooled one, and has
-# only these 42 steps. In the same steps the small difference does more. Hu and others found as little loss for GPT-3
-# with 175 billion numbers. (The rate is twenty times the one for all numbers.)
+# With rank 8 nearly all, or all: again between 0.8 and 0.9. It is tempting to say "much less, for a large body needs
+# large changes". The head alone gets about 0.7, less than the regression's 0.82: it reads another vector, the pooled
+# one, and has only these 42 steps. Hu and others found as little loss for GPT-3 with 175 billion numbers. (The rate is
+# twenty times the one for all numbers.)
 #
 # </details>
 
@@ -891,8 +891,8 @@ assert n_learned == sum(tensor.numel() for tensor in low_rank.learned(small).val
 assert n_learned / n_all < 0.02 and share > 0.78
 
 # %% [markdown]
-# Once it has learned, the difference can be added to $W$, and the model is as plain and as fast as before. Or it is
-# kept apart: ten tasks are then ten small files and one body.
+# Afterwards the difference can be added to $W$, and the model is as plain and as fast as before. Or it is kept apart:
+# ten tasks are then ten small files and one body.
 
 # %% tags=["atol=1e-5"]
 example = fine_tuning.collate(fine_tuning.sentences(test[:8], wordpiece))
@@ -932,8 +932,8 @@ for text, scores in zip(
     print(f"{scores.softmax(dim=-1)[1]:.2f}  {text}")
 
 # %% [markdown]
-# It knows two answers and must give one. It takes the joke about old jokes for praise, the soup for a complaint. Here
-# it judges what you write, in your browser ([Type your own](../book/live.md#praise-or-complaint)).
+# It must give one of two answers. It takes the joke about old jokes for praise, the soup for a complaint. In your
+# browser it judges what you write ([Type your own](../book/live.md#praise-or-complaint)).
 
 # %% [markdown]
 # ## What goes wrong
@@ -942,7 +942,7 @@ for text, scores in zip(
 #
 # ### Padding that takes part
 #
-# Many scripts pad every text to one length. Then the lengths, or the attention mask, get lost on the way to the model,
+# Many scripts pad every text to one length. Let the lengths, or the attention mask, get lost on the way to the model,
 # and every word looks at the padding too.
 
 # %% [markdown]
@@ -984,7 +984,7 @@ for with_them, without_them, turned, share in moved.values():
 # %% [markdown]
 # ### A learning rate for models that begin with nothing
 #
-# Chapter 8 trained with rates of $10^{-3}$ and more. There was nothing to lose there.
+# Chapter 8 trained with rates of $10^{-3}$ and more: there was nothing to lose.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -1016,10 +1016,12 @@ assert F.cosine_similarity(of_cls[:40], of_cls[40:]).mean() > 0.9
 
 # %% [markdown]
 # Each time the same 96 sentences and twelve steps. Too large a rate has flattened the body: two sentences have nearly
-# the same vector, whatever they say (before the pooler too). After too small a one they are as alike as MiniLM came. Accuracy is a coin's in
-# both cases; if a fine-tuned model always names one class, look at the cosine.
+# the same vector, whatever they say (before the pooler too). After too small a one they are as alike as in MiniLM
+# before. Accuracy is a coin's in both cases; if a fine-tuned model always names one class, look at the cosine.
 #
 # ## Exercises
+#
+# Ungraded; a solution is folded below each.
 #
 # **1.** In "One layer", let the *second* class be the right one. What are the loss and the gradient of $x$ now? Will
 # the gradient be longer or shorter than the first one?
