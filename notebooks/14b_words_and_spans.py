@@ -332,12 +332,12 @@ assert entity_f1([lazy], [lazy]) == metrics.entity_scores([lazy], [lazy]).f1 == 
 
 # %% [markdown]
 # (The bag sees capitals, which MiniLM does *not*. But it knows no word that it has not met, and 82 of the 88 names of
-# the test never occur in training.) From five seeds, fine-tuning has
-# 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f -->
-# to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f -->). Frozen vectors are close behind, with
-# 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken from the layer that is best on the validation split
-# and not, as above, from the last. Which layer that is, the next chapter asks. Of the four kinds of error (a name not seen, a name where there is
-# none, the wrong kind, a word too many or too few), which are frequent? (Exercise 1 counts them.)
+# the test never occur in training.) From five seeds, fine-tuning has 0.75<!-- fine_tuning_small: entities/test/f1/mean
+# .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max
+# .2f -->). Frozen vectors are close behind, with 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken
+# from the layer that is best on the validation split and not, as above, from the last. Which layer that is, the next
+# chapter asks. Of the four kinds of error (a name not seen, a name where there is none, the wrong kind, a word too many
+# or too few), which are frequent? (Exercise 1 counts them.)
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -484,10 +484,10 @@ assert alignment.quote(read, row["context"], *place) == answer["text"]
 # %% [markdown]
 # ### Longer than BERT reads
 #
-# BERT reads 512 pieces, question included. If a longer text is simply cut, the answer may be lost with the rest; the
-# library then takes the question for one without answer. The authors' code reads the text in **windows** that overlap,
-# a new one every so many pieces (the *stride*), and takes the best span of all of them. An answer that is cut in two by
-# the end of a window must lie whole in another.
+# BERT reads 512 pieces, question included. If a longer text is simply cut, the answer may be lost with the rest; in
+# training the library then takes the question for one without answer. The authors' code reads the text in **windows**
+# that overlap, a new one every so many pieces (the *stride*), and takes the best span of all of them. An answer that is
+# cut in two by the end of a window must lie whole in another.
 
 
 # %%
@@ -637,6 +637,9 @@ for said, right in (("old tower", "tower"), (sentence, "tower"), ("tower", "")):
 
 # %% [markdown]
 # ### A reader of a hundred questions
+#
+# MiniLM under this head learns from the hundred questions of the training split, 18 of them without an answer, and is
+# asked the 38 of the test.
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)

@@ -150,9 +150,9 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
 # By hand, with $v = (1, 2)$ for "tree", $v' = (0.5, 0.25)$ for "old", and two false neighbours with $v' = (1, -1)$ and
-# $(0, 0.5)$: the dot products are 1, −1 and 1. For the false ones "no" is right, so their signs turn: 1, 1 and −1. With
-# $-\log\sigma(1) = 0.313$ and $-\log\sigma(-1) = 1.313$, the first two answers are right (old: yes; the first false
-# one: no). The third is wrong, and costs most. (Printed with three digits each, the parts seem to miss the sum by 0.001.)
+# $(0, 0.5)$: the dot products are 1, −1 and 1. For the false ones "no" is right, so their signs turn: 1, 1 and −1. The
+# first two answers are right (old: yes; the first false one: no) and cost $-\log\sigma(1) = 0.313$ each; the third is
+# wrong, and costs $-\log\sigma(-1) = 1.313$. (In three digits, the parts seem to miss the sum by 0.001.)
 
 
 # %%
@@ -220,11 +220,11 @@ class SkipGram(nn.Module):
 # ### A word with two meanings, made by hand
 #
 # Now we train it, on a text that everybody has: Python's manual. It speaks neither of lamps nor of suitcases, so
-# "light" will not do as an example. Instead we *make* an ambiguous word. "turtle" (a package that draws) and "header"
-# (of a mail) have nothing to do with each other. In half of the places, chosen at random, each of them is replaced by
-# the same new word, `turtle/header`. Such pseudowords are an old trick: unlike in nature, both meanings are known
-# exactly, and the other half of the places gives each word a vector of its own to compare with. (`SkipGramBatches`
-# draws, in every epoch, the words that stay, how far each looks (1 to 5) and the false neighbours.)
+# instead of "light" we *make* an ambiguous word. "turtle" (a package that draws) and "header" (of a mail) have nothing
+# to do with each other. In half of the places, chosen at random, each of them is replaced by the same new word,
+# `turtle/header`. Such pseudowords are an old trick: unlike in nature, both meanings are known exactly, and the other
+# half of the places gives each word a vector of its own to compare with. (`SkipGramBatches` draws, in every epoch, the
+# words that stay, how far each looks (1 to 5) and the false neighbours.)
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -263,11 +263,11 @@ assert history.losses[-1] < 2.6
 # <details><summary>Answer</summary>
 #
 # Near to both: each of these cosines is above 0.5 in our run, while the one between "turtle" and "header" is below 0.4.
-# The largest is that with the point halfway, above 0.75. (Geometry wants it so: of vectors of length 1, the cosine with
-# the point halfway is the sum of the two cosines over $\sqrt{2+2c}$, where $c$ is the cosine between the two. What had to
-# be measured is the two.) It is tempting to think that training will settle for one of
-# the meanings. But every occurrence pulls at the same row of the table, some towards drawing, some towards mail, and a
-# row that is pulled in two directions ends up between them.
+# The largest is that with the point halfway, above 0.75. (It follows from the others: of vectors of length 1, the
+# cosine with the point halfway is the sum of the two cosines over $\sqrt{2+2c}$, with $c$ the cosine between "turtle"
+# and "header".) It is tempting to think that training will settle for one of the meanings. But every occurrence pulls
+# at the same row of the table, some towards drawing, some towards mail, and a row that is pulled in two directions ends
+# up between them.
 #
 # </details>
 
@@ -376,10 +376,10 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. For a
-# classifier one takes one cell of this grid from each sentence: here in the word's column the top one, state 6.
+# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. Of
+# the grid below a classifier gets one cell from each sentence: here the top one, state 6, in the word's column.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Below, a grid: at its foot, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table above the grid: 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Beside the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is what was printed above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Below, a grid: at its foot, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table above the grid: 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Beside the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is the seven vectors taken above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
 figure, ax = plt.subplots(figsize=(5.7, 5.6))
 for x, (piece, number) in enumerate(zip(pair.tokens, pair.ids, strict=True)):
     ax.text(x, -1.5, piece, ha="right", va="top", rotation=45, fontsize=9)
@@ -547,9 +547,9 @@ for table in (by_position, features.cosines_among(V)[6]):
     assert abs(accuracy(table) - known) < 1e-9
 
 # %% [markdown]
-# The static vector of "light" says nothing: it is the same in all sentences. But a static table can still help. One
-# can average its vectors of all *other* words in the sentence, "bag" and "carry" among them. This is the baseline to
-# beat. Its vectors are those of MiniLM's own table.
+# The static vector of "light" says nothing: it is the same in all sentences. But a static table can still help. One can
+# average its vectors of all *other* words in the sentence: in *Pack a light bag for the weekend*, "pack" and "bag" tell
+# a good deal. This is the baseline to beat. Its vectors are those of MiniLM's own table.
 
 # %% [markdown]
 # **Predict.** Three readers look for the neighbour with the same meaning: the mean of the other words' static vectors;
@@ -559,8 +559,8 @@ for table in (by_position, features.cosines_among(V)[6]):
 #
 # State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position, which is matched. The
 # mean of static vectors reaches 0.80, and the last state 0.91. You may have put the static vectors at chance too. But
-# only the vector of "light" is the same everywhere. The words beside it differ, and mostly a list of them is enough,
-# in any order. BERT has to be better than that list, and not only better than chance.
+# only the vector of "light" is the same everywhere. The words beside it differ, and mostly a list of them is enough.
+# BERT has to be better than that list, not only than chance.
 #
 # </details>
 
@@ -610,9 +610,10 @@ assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 # %% [markdown]
 # One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04: nobody can say
 # which of the states 2 to 6 is best. The last state and the baseline judge the same sentences: 17 only the state has
-# right, 7 only the baseline. Tossed coins are as uneven, one way or the other, once in sixteen times: a hint. The words differ more: in the last state "bank" and "spring" together have 46 of
-# 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun or an adjective, grammar alone might be enough,
-# as chapter 12 warned. The other three are nouns in both senses.) Here are "light" and "bat":
+# right, 7 only the baseline. Tossed coins are as uneven, one way or the other, once in sixteen times: a hint. The words
+# differ more: in the last state "bank" and "spring" together have 46 of 48 right, "light" 23 of 24, and "bat" 18 of 24.
+# (For "light", a noun or an adjective, grammar alone might be enough, as chapter 12 warned. The other three are nouns
+# in both senses.) Here are "light" and "bat":
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -637,7 +638,7 @@ plt.show()
 #
 # In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is tempting to read 0.91
 # as knowledge that stands at the word. But MiniLM's last training made one vector of the whole sentence, which may be
-# why in the end every place tells what the sentence is about.
+# why in the end every place tells what it is about.
 #
 # </details>
 
@@ -838,8 +839,8 @@ ax.legend(fontsize=9, loc="lower right", ncols=2)
 plt.show()
 
 # %% [markdown]
-# So what the last layer is worth depends on the task. Hence several layers: with a mix or a concatenation one need not
-# know the best one in advance.
+# So what the last layer is worth depends on the task. With a mix or a concatenation of several one need not know the
+# best one in advance.
 #
 # The band in the picture is MiniLM fine-tuned on the same 130 sentences, also under a linear layer: from 0.69<!--
 # fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f --> over five
@@ -889,12 +890,12 @@ if REAL:
 # %% [markdown]
 # ## Frozen or fine-tuned?
 #
-# In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there
-# a BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. How much the BiLSTM does, our
-# columns tell: on WNUT-17, MiniLM fine-tuned under a linear layer has
-# 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, each on its best features by the validation
-# split, a BiLSTM has 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->, a linear layer
-# 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean .1f -->.
+# In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there a
+# BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. Our columns tell how much the
+# BiLSTM does: on WNUT-17, MiniLM fine-tuned under a linear layer has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean
+# .1f -->; frozen, each on its best features by the validation split, a BiLSTM has 40.5 %<!-- ner_features:
+# weighted_all/bilstm/test/f1/mean .1f -->, a linear layer 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean
+# .1f -->.
 #
 # What does it cost? Frozen features read all sentences once, forward only. An epoch of fine-tuning adds the backward
 # pass and the optimizer; in our experiment, on the same sentences, it took 4.0<!-- ner_features:
@@ -975,10 +976,11 @@ assert trap[-1] > 0.87 and back_door < 0.3
 #
 # <details><summary>Answer</summary>
 #
-# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features.
-# A neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it; its row of
-# the static table, which was not, gives only 0.31 (last line). That makes the bug hard to see. The shifted vectors do hardly worse. Only `[CLS]` for every word falls below 0.15: it is
-# the same for all words of a sentence, so it cannot tell them apart.
+# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features. A
+# neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it; its row of
+# the static table, which was not, gives only 0.31 (last line). That makes the bug hard to see. The shifted vectors do
+# hardly worse. Only `[CLS]` for every word falls below 0.15: it is the same for all words of a sentence, so it cannot
+# tell them apart.
 #
 # </details>
 
@@ -1011,7 +1013,8 @@ assert cls < 0.15 and abs(last_piece - scores[concat]) < 0.06
 # ## Exercises
 #
 # **1.** Write a sentence of your own with "light" (or "bank", "bat", "spring"). What do its five nearest neighbours in
-# MiniLM's last state mean? Then write one that it gets wrong.
+# MiniLM's last state mean? (`features.cut_text` and `features.word_vectors`, as above, give its vector; `V[-1]` holds
+# the others.) Then write one that it gets wrong.
 
 
 # %% tags=["hide-cell"]
@@ -1140,12 +1143,12 @@ print(f"linear {scores['second_to_last']:.2f}, BiLSTM {f1(said):.2f} (one seed)"
 #    ended up between them.
 # 2. BERT computes a vector for each occurrence. Whether it knows the meaning is a question for nearest neighbours in
 #    sentences *matched* in the place of the word, beside the mean of static vectors and beside another place of the
-#    sentence: in MiniLM's last state `[SEP]` finds as many.
+#    sentence: in MiniLM's last state `[SEP]` finds hardly fewer.
 # 3. Which layer? For meanings the last was as good as any. For names it was worse than a middle one with MiniLM, and in
-#    the paper worse than the one before it, by 0.7 points. With
-#    several layers together one need not know the best one in advance.
+#    the paper worse than the one before it, by 0.7 points. With several layers together one need not know the best one
+#    in advance.
 # 4. Frozen features are computed once and serve many models; fine-tuning pays for every one anew.
-# 5. A wrong place in the text has a vector too, and one good enough to hide the mistake. Look at the pieces.
+# 5. A wrong place in the text has a vector too, good enough to hide the mistake. Look at the pieces.
 #
 # **Homework 6**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #

@@ -86,9 +86,9 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Three ways to ask, and how each could fool us
 #
-# One of the [lectures](../book/references.md) answers the question of this chapter with three pictures from three
-# papers, three ways of asking. (The fourth in the table is added by this book.) This chapter has the first two, and
-# [chapter 16b](16b_trees.ipynb) the others, which ask for whole trees.
+# One of the [lectures](../book/references.md) answers with pictures from three papers, three ways of asking; the fourth
+# in the table is added by this book. This chapter has the first two, [chapter 16b](16b_trees.ipynb) the others, which
+# ask for whole trees.
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -98,8 +98,8 @@ logging.disable_progress_bar()
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
 # The last column is the important one: "this head finds 94 % of the governors" says nothing until we know what
-# something *without any grammar* would find. So the results below have a baseline beside them, and most have a second
-# one: a BERT of the same size that has never been trained.
+# something *without any grammar* would find. So the results below have a baseline beside them, and most a second one: a
+# BERT of the same size that was never trained.
 #
 # The trees are those of **Universal Dependencies**, a way to annotate that more than a hundred languages share. Each
 # word has a tag (`NOUN`, `VERB`, …), a governor, and the name of its relation to the governor. This chapter needs:
@@ -117,9 +117,9 @@ for field in ("words", "upos", "heads", "relations"):
     print(f"{field:10}", *(f"{entry!s:9}" for entry in farmer[field]))
 
 # %% [markdown]
-# Governors are counted from 1, and 0 marks the root (`heads` is UD's word for governors, and has nothing to do with
-# attention heads). How far away is a governor? (Punctuation is left out, here and in all scores about trees: how a comma
-# is attached is a matter of convention. For the probes below it counts as words, 43 of 345, and easy ones.)
+# Governors are counted from 1, and 0 marks the root (`heads` is UD's word for them, and has nothing to do with
+# attention heads). How far away is a governor? (Punctuation is left out of all scores about trees, for how a comma is
+# attached is a matter of convention. For the probes below it counts as words, 43 of 345, and easy ones.)
 
 # %% [markdown]
 # **Predict.** What share of the links in these trees is between neighbours: about a tenth, a quarter or a half?
@@ -260,9 +260,9 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) It does the same on real
-# text: 95 %<!-- probing: heads/habits/previous_0_2/mean .0f -->. (It looks back one *piece*, and inside a word that is
-# a piece of the same word.)
+# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) On real text it does so
+# with 95 %<!-- probing: heads/habits/previous_0_2/mean .0f --> of its attention: it looks back one *piece*, and inside
+# a word that is a piece of the same word.
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
 # sentences are longer, it is 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
@@ -533,13 +533,14 @@ ax.legend(ncols=4, loc="upper center", fontsize=9)
 plt.show()
 
 # %% [markdown]
-# No head beats the tag rule. So these heads are no proof that MiniLM knows what belongs together; it may know tags, and
-# look for the nearest. Whether a head knows *more* can only be asked where the rule fails: in "the phone book" the next
-# noun is "phone", and the governor "book". Our short sentences have too few such words. Real English has enough.
+# No head beats the tag rule, so MiniLM may know no more than tags, and look for the nearest. Whether a head knows
+# *more* can only be asked where the rule fails: in "the phone book" the next noun is "phone", and the governor "book".
+# Our short sentences have too few such words.
 #
 # ### Heads on real English
 #
-# Real English has more varied distances (400 sentences of UD English to choose by, 400 others, mean of three draws):
+# Real English has more such words, and more varied distances (400 sentences of UD English to choose by, 400 others,
+# mean of three draws):
 #
 # | governors found | det | nsubj | obj | case | obl | compound | nmod |
 # |---|---|---|---|---|---|---|---|
@@ -647,15 +648,15 @@ assert abs(probe_accuracy(fit_probe(pairs[0], len(tags)), pairs[1]) - told) < 0.
 #
 # ### A probe that learns words by heart
 #
-# Suppose a probe on the embeddings tags 90 % of the words right. Do the embeddings know grammar? They know *words*; and
-# a probe that has seen "the" a hundred times with the tag `DET` needs no more. Two baselines tell how far this goes.
+# Suppose a probe on the embeddings tags 90 % of the words right. Do the embeddings know grammar? They know *words*, and
+# a probe that has seen "the" a hundred times as a `DET` needs no more. Two baselines tell how far this goes.
 #
 # - **By word**: give each word the label that it had most often in training, and look at no vector at all.
 # - **The control task** (Hewitt and Liang, 2019): give each *type*, each different word, a random label (drawn as often
-#   as the real ones occur), the same wherever it stands, and train the same probe to predict that. The vectors know
-#   nothing of such labels. What the probe gets right beyond guessing, it has learned by heart. The accuracy on the real
-#   task minus that on the control task is the probe's **selectivity**. (The library draws the labels here: question 2
-#   of [homework 7](../exercises/hw7_probing_and_sentences.ipynb) has you do it.)
+#   as the real ones occur), the same wherever it stands, and train the same probe to predict that. What the probe gets
+#   right beyond guessing, it has learned by heart. The accuracy on the real task minus that on the control task is the
+#   probe's **selectivity**. (The library draws the labels here: question 2 of [homework
+#   7](../exercises/hw7_probing_and_sentences.ipynb) has you do it.)
 
 # %%
 words = ["the", "light", "is", "light", "the", "dog"]
@@ -666,9 +667,9 @@ print("tags   ", *(f"{tag:<5}" for tag in tags.tolist()))
 print("control", *(f"{label:<5}" for label in control.tolist()))
 
 # %% [markdown]
-# "light" is a noun and then an adjective; its control label is the same twice. Now for all seven hidden states of
-# MiniLM, and of its untrained twin: the tag, and the relation to the governor (without subtypes such as `:poss`), each
-# with its control task.
+# "light" is a noun and then an adjective; its control label is the same twice. Now to all seven hidden states of MiniLM
+# and of its untrained twin, for two tasks, each with its control: the tag, and the relation to the governor (without
+# subtypes such as `:poss`).
 
 
 # %%
@@ -853,12 +854,12 @@ assert 0.66 < tag_alone < alone - 0.02
 assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 
 # %% [markdown]
-# The last line is a warning. Who is told the tags of the two neighbours as well, and sees no vector, beats the probe on
+# The last line is a warning: told the tags of the two neighbours as well, and no vector, the probe does better than on
 # any of MiniLM's states. On UD English tag and place give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f -->,
 # with the neighbours' tags 75 %<!-- tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave
 # 77 %<!-- probing: relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
 # first.) So what the probe reads takes hardly more than the tags around a word. That MiniLM knows no more does not
-# follow; it has to be shown in another way.
+# follow, but that it does has to be shown in another way.
 #
 # ### A mix of all layers
 #
@@ -883,9 +884,9 @@ assert_close(mix(layers), by_hand)
 print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
 
 # %% [markdown]
-# Now a probe on it, with the scaling and the penalty of the three lines above (on one state a test holds the two equal). Scaled
-# state by state, none gets a large share merely because its numbers are large. L-BFGS sees all words at once and finds
-# its steps by itself: no learning rate, no chance.
+# Now a probe on the mix, with the scaling and the penalty of the probe in three lines. Scaled state by state, none gets
+# a large share merely because its numbers are large. The optimizer, L-BFGS, sees all words at once and finds its steps
+# by itself: no learning rate, no chance.
 
 
 # %%
@@ -989,10 +990,10 @@ assert expected["tag"] < expected["relation"] < 3
 
 # %% [markdown]
 # By differential scores tags come before relations, as in the pipeline, by less than one layer of six. By the centres
-# of gravity there is no order worth the name. (In the paper's BERT, too, they lie closer together than the expected
-# layers.) With 345 test words, one word is 0.003: differential scores near zero are mostly noise. On UD English, where
-# a test has thousands of words, the expected layers are 1.5<!-- probing: tag/minilm/expected_layer/mean .1f --> for
-# tags and 1.7<!-- probing: relation/minilm/expected_layer/mean .1f --> for relations, the centres 2.4<!-- probing:
+# of gravity, which lie closer together in the paper's BERT, too, there is no order worth the name. With 345 test words,
+# one word is 0.003: differential scores near zero are mostly noise. On UD English, where a test has thousands of words,
+# the expected layers are 1.5<!-- probing: tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing:
+# relation/minilm/expected_layer/mean .1f --> for relations, the centres 2.4<!-- probing:
 # tag/minilm/centre_of_gravity/mean .1f --> and 2.4<!-- probing: relation/minilm/centre_of_gravity/mean .1f -->. By
 # expected layers tags come first in each of the three draws, by a quarter of a layer at most; by centres relations do,
 # by less still. If this is a pipeline, it is a short one: neither task gains anything to speak of after state 3.
@@ -1029,8 +1030,8 @@ for same, others in lucky.values():
 # In layer 2, head 8 looks from determiners to their nouns, head 0 from objects to their verbs. Is it then *through
 # these heads* that the vectors come to know about relations? We silence one, that is, set what it contributes to zero
 # (what was in the vectors before stays, and so does the layer's feed-forward net), and ask a probe of state 3, which
-# comes out of layer 2. So that there are objects enough, all 154 sentences are asked, each by a probe that was trained,
-# on the whole model, without this fifth of them.
+# comes out of layer 2. So that there are objects enough, all 154 sentences are asked, a fifth at a time, by a probe
+# that was trained on the whole model and the other four fifths.
 
 # %% [markdown]
 # **Predict.** The probes have 187 of 190 determiners right, and 73 of 99 objects. What becomes of the determiners without
@@ -1110,10 +1111,9 @@ assert 8 <= whole[1] - alike_0[1] <= 15 and alike_0[1] < min(all_alike) - 1
 assert whole[1] - without_layer_0[1] <= 5 and without_2[1] <= without_0[1] + 1
 
 # %% [markdown]
-# All heads of layer 0 can go at next to no cost, so this test says nothing of its head 2, which only looks back. Jain
-# and Wallace (2019) called a paper *Attention is not explanation*; in one of their tests quite different weights gave
-# the same answers. Weights are good for forming hypotheses. To test one, change something, and measure what *can* be
-# lost.
+# All heads of layer 0 can go at next to no cost, so this test says nothing of its head 2, which only looks back. In one
+# of the tests of *Attention is not explanation* (Jain and Wallace, 2019) quite different weights gave the same answers.
+# Weights are good for forming hypotheses. To test one, change something, and measure what *can* be lost.
 
 # %% [markdown]
 # ## Exercises

@@ -10,7 +10,8 @@
 # You see at once which belong together, although they share hardly a word. How would a program find that out?
 #
 # Below are three tries. Each turns every sentence into one vector and compares each with each; strong blue means alike.
-# **What does it take to turn the first two pictures into the third?**
+# (The BERT of the second and the third is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does it take to
+# turn the first two pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -138,8 +139,9 @@ logging.disable_progress_bar()
 # <details><summary>Answer</summary>
 #
 # 49,995,000 times and 10,000 times: n(n − 1)/2 against n, so (n − 1)/2 ≈ 5,000 times as many. A hundred million, the
-# tempting 10,000 · 10,000, counts every pair twice and each sentence against itself. The vectors have to be compared
-# 50 million times as well, but one comparison is a dot product of 384 numbers, and all of them are one matrix product.
+# tempting 10,000 · 10,000, counts every pair twice and each sentence against itself. The vectors have to be compared 50
+# million times as well, but one comparison is a dot product of 384 numbers, MiniLM's width, and all of them are one
+# matrix product.
 #
 # </details>
 
@@ -328,11 +330,10 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # %% [markdown]
 # ## Do cosines agree with people?
 #
-# There are data on this. For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different
-# things) to 5 (the same meaning), and the mean over several people was kept. A model's cosines need not *be* these
-# scores; they should put the pairs into the same *order*. **Spearman's correlation** compares orders: it is Pearson's
-# correlation of the ranks. Four pairs, to which people gave 0, 1.5, 3 and 4.8; a model's cosines are 0.31, 0.35, 0.62
-# and 0.60.
+# For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different things) to 5 (the same
+# meaning), and the mean over several people was kept. A model's cosines need not *be* these scores; they should put the
+# pairs into the same *order*. **Spearman's correlation** compares orders: it is Pearson's correlation of the ranks.
+# Four pairs, to which people gave 0, 1.5, 3 and 4.8; a model's cosines are 0.31, 0.35, 0.62 and 0.60.
 
 # %% [markdown]
 # **Predict.** The model has the last two the wrong way round. Is Spearman's correlation about 0.90, 0.80 or 0.50?
@@ -363,9 +364,9 @@ print(f"Pearson, of the numbers themselves: {pearson:.2f}")
 assert math.isclose(torch.corrcoef(both)[0, 1], spearman(model, people), rel_tol=1e-6)
 
 # %% [markdown]
-# For this page there is a small set of the same kind, written for this book: 160 pairs, 96 of them for training. (What
-# it is and is not, the [datasheet](../book/datasheet.md) says. Equal numbers, which `ranks` above would put in order of
-# appearance, share a rank in the library's `spearman`.)
+# This page has a small set of the same kind, written for this book ([datasheet](../book/datasheet.md)): 160 pairs, 96
+# of them for training. (Equal numbers, which `ranks` above would put in order of appearance, share a rank in the
+# library's `spearman`.)
 
 # %%
 similarity = {split: data.load("similarity", split) for split in data.SPLITS}
@@ -400,7 +401,7 @@ assert word_agreement < 0.4 < 0.55 < raw_agreement < 0.75 < 0.8 < full_agreement
 
 # %% [markdown]
 # These pairs were written so that shared words mislead, and counting words does badly. On real data it does not. With
-# the switch on, and an internet connection, the cell below asks the real validation pairs.
+# the switch on, and an internet connection, the next cell asks the real validation pairs.
 
 # %%
 STS_B = (
@@ -428,7 +429,7 @@ if STS_B:
 # static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
 # layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words. Best is the mean
 # after the last layer, the one vector that was trained to be compared. Before that layer the maxima beat the means in
-# every row. We did not expect this and cannot explain it.
+# every row; why, we do not know.
 #
 # <details><summary>Is averaging worse than counting, then?</summary>
 #
@@ -485,8 +486,8 @@ print(f"loss {loss:.3f} = ln 3")
 # the paper's table 6 (Spearman on STS-B's development split, times 100) u and v reach 66.04, |u − v| by itself 69.78,
 # the three together 80.78, and u, v and their product 77.44.
 #
-# (Here u and v are as pooled, not of length 1. There each of 384 components is about 0.05, and $W_t$ would need large
-# weights.)
+# (Here u and v are as pooled. Divided by their lengths, each of their 384 components would be about 0.05, and $W_t$
+# would need large weights.)
 #
 # ### A score: the cosine itself
 #
@@ -559,9 +560,9 @@ for scale in (1, 20):
 # What one step does to four pairs on a circle: [Mechanisms in motion](../book/motion.md#together-and-apart).
 #
 # MiniLM was made this way, in 100,000 steps of 1,024 pairs, says the README that came with the weights: 102 million
-# pairs, drawn from 1.17 billion in 32 collections (comments and replies, questions and answers; a few add a
-# wrong partner to each pair). STS-B's training pairs are not among them, though captions from Flickr 30k are, a source
-# of some of its sentences. (A slide of the lectures has people mark such pairs; most of MiniLM's were found, not marked.)
+# pairs, drawn from 1.17 billion in 32 collections (comments and replies, questions and answers; a few add a wrong
+# partner to each pair). STS-B's training pairs are not among them, though captions from Flickr 30k are, a source of
+# some of its sentences.
 #
 # Two losses are older. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart until
 # their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective, compares
@@ -593,11 +594,11 @@ class Siamese(nn.Module):
 # %% [markdown]
 # As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
 # blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
-# trained, so that these ten trainings fit into this page: three objectives, each with three seeds, and a control. Each gets
-# 15 steps of 16 pairs; `SiameseBatches` makes both sides ids and pads each by itself. The regression sees our 96 scored
-# pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The in-batch
-# negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the entailment set
-# each sentence with another that follows from it.
+# trained, so that ten trainings fit into this page: three objectives with three seeds each, and a control. Each gets 15
+# steps of 16 pairs; `SiameseBatches` turns both sides into ids and pads each by itself. The regression sees our 96
+# scored pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The
+# in-batch negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the
+# entailment set each sentence with another that follows from it.
 
 
 # %%
@@ -659,11 +660,12 @@ def train(loss, pairs, labels, seed, steps=15, learns=True):
 # <details><summary>Answer</summary>
 #
 # The regression brings it up, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. The
-# in-batch negatives, which see no score at all, end between 0.69 and 0.74. With the classification it is a matter of luck: our three seeds end between 0.65 and 0.71, one below the start, one at
-# it and one above, and with five others the correlation moves by -0.01<!-- other_seeds:
-# chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds: chapter_17/classification_rise/max .2f -->,
-# although the loss falls by half (the table gives the first seed's losses). The vectors do change: with
-# the body left as it was, $W_t$ alone brings the loss only to 0.90. But that loss does not ask for the angle.
+# in-batch negatives, which see no score at all, end between 0.69 and 0.74. With the classification it is a matter of
+# luck: our three seeds end between 0.65 and 0.71, one below the start, one at it and one above, and with five others
+# the correlation moves by -0.01<!-- other_seeds: chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds:
+# chapter_17/classification_rise/max .2f -->, although the loss (of the first seed, in the table) falls by half. The
+# vectors do change: with the body left as it was, $W_t$ alone brings the loss only to 0.90. But that loss does not ask
+# for the angle.
 #
 # </details>
 
@@ -704,8 +706,8 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge methods: these layers had been
-# trained before, as a part of MiniLM, and by cosines.
+# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge
+# methods: these layers had been trained before, as a part of MiniLM, and by cosines.
 #
 # ### Wrong partners that are hard to tell
 #
@@ -744,9 +746,10 @@ print(first[i], "|", second[i], "| not:", second[hard[i]])
 # <details><summary>Answer</summary>
 #
 # With both the loss ends well above 0, but part of that is no lesson: the wrong partner of one pair can be the right
-# one of another in the batch (see the last bug below). The correlation hardly rises, by about a hundredth with the nearest ones, and three seeds do not tell that from nothing or from the control. "Harder
-# is better" is tempting, and for large collections it is the practice; 79 pairs and 15 steps cannot show it. (Nor is the
-# nearest always wrong: see the last bug below.)
+# one of another in the batch, and the nearest is not always wrong at all (see the last bug below). The correlation
+# hardly rises, by about a hundredth with the nearest ones, and three seeds do not tell that from nothing or from the
+# control. "Harder is better" is tempting, and for large collections it is the practice; 79 pairs and 15 steps cannot
+# show it.
 #
 # </details>
 
@@ -768,9 +771,8 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # %% [markdown]
 # ### With more to learn from
 #
-# What if there is more to learn from? The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's
-# 5,749 training pairs, three seeds, one learning rate for all (Spearman on the validation split; the margin is
-# `contrastive_pairs`):
+# The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs, three seeds, one
+# learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
 #
 # | trained with | mean of three | lowest | highest |
 # |---|---|---|---|
@@ -781,8 +783,7 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> |
 #
 # All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
-# classification by least, and least reliably (before training, weighted means of these layers have 0.756<!--
-# sentence_weights: weighted/after_2 .3f -->, too); the in-batch negatives could use only the pairs with a score of 4 or
+# classification by least, and least reliably; the in-batch negatives could use only the pairs with a score of 4 or
 # more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six
 # layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles:
 # the mean cosine of sentences from different pairs falls from 0.43<!-- sentence_vectors: before/random_pairs .2f --> to
@@ -845,14 +846,14 @@ for i in range(3):
 # %% [markdown]
 # (The second and the third found have no word in common with the question.)
 #
-# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. In "Type your own" sixty-four
-# short sentences on eight topics stand along the two directions in which they differ most, and your own come between them:
-# [Type your own](../book/live.md#a-map-of-sentences). Try three things. Does the solid line, to the nearest in all dimensions, stay
-# within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of the topics, and
-# what is its highest cosine? And one on two topics at once?
+# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Sixty-four
+# short sentences on eight topics stand along the two directions in which they differ most, and your own come between
+# them: [Type your own](../book/live.md#a-map-of-sentences). Does the solid line, to the nearest in all dimensions, stay
+# within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of
+# the topics, and what is its highest cosine? And one on two topics at once?
 #
-# Back to the search: so with the book. `section.read` is a title with the first sentences, `section.number` its chapter. (For more than a million
-# texts, an index such as FAISS looks at a part of them only.)
+# Now the book is searched. `section.read` is a title with the first sentences, `section.number` its chapter. (Among
+# more than a million texts, an index such as FAISS looks at a part of them only.)
 
 # %% tags=["nbval-ignore-output"]
 # Sorted, texts of like length share a batch, and little of what is computed is padding.
@@ -885,9 +886,9 @@ for score, i in zip(cosine[0], place[0], strict=True):
 # Ours fails: nothing found is about *label smoothing*, the book's name for it. Ask with that name.
 #
 # A few examples prove little, so we count: for how many questions does the first section found, or one of the first
-# three, lie in a chapter that answers
-# it? (A lenient count: any section of the chapter will do.) Beside it, the same search with counted words (TF-IDF), and
-# with the three layers from above, before and after training with in-batch negatives.
+# three, lie in a chapter that answers it? (That is lenient: any section of the chapter will do.) Beside it stands the
+# same search with counted words (TF-IDF), and with the three layers from above, before and after training with in-batch
+# negatives.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -954,11 +955,10 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 # %% [markdown]
 # All of MiniLM finds the most right chapters. Is that luck? Where it and the counted words disagree, equally good
 # searches would win about half each, as in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four
-# lines). MiniLM wins more. But coins are as uneven too often, says the last line but one, to call this more than a
-# hint. The other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps
-# (of the first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of
-# MiniLM fails more often where the question names BERT, and once at everyday words for
-# what the book calls label smoothing.
+# lines). MiniLM wins more, but coins are as uneven too often (last line but one) to call this more than a hint. The
+# other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps (of the
+# first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of MiniLM
+# fails more often where the question names BERT, and once at everyday words for what the book calls label smoothing.
 #
 # The same search is a page of the site, [Ask the book](../book/ask.md): the sections' vectors were computed beforehand,
 # and only your question goes through MiniLM, in your browser.
@@ -996,10 +996,10 @@ def rerank(question, places):
 #
 # <details><summary>Answer</summary>
 #
-# For far fewer: 13 in place of 25 in the run printed here. To see both texts does not help a model that was trained for something else. The
-# reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong text, and its
-# scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions beside right and wrong
-# texts, by the hundred thousand; this book has 46 questions, and no such model.
+# For far fewer: 13 in place of 25 in the run printed here. To see both texts does not help a model that was trained for
+# something else. The reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a
+# wrong text, and its scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions
+# beside right and wrong texts, by the hundred thousand; this book has 46 questions, and no such model.
 #
 # </details>
 
@@ -1199,8 +1199,9 @@ print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% [markdown]
 # **Exercise 4. Opening the angles without training.** Vectors that all point the same way have large cosines whatever
-# they say. Take the three layers of MiniLM, subtract from every vector the mean vector of the training sentences, and
-# compare again: what becomes of the mean cosine of sentences from different pairs, and of Spearman's correlation?
+# they say. Take the three layers of MiniLM (`lower.embed`), subtract from every vector the mean vector of the training
+# sentences, and compare again: what becomes of the mean cosine of sentences from different pairs, and of Spearman's
+# correlation?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 4

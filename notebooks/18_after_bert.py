@@ -98,7 +98,7 @@ plt.show()
 # - show on sentences of your own what a sentence vector does not notice.
 #
 # **Time** about 55 minutes. **You need** [chapters 12](12_bert.ipynb) and [13](13_pretraining.ipynb). What all this
-# costs is counted in [chapter 18b](18b_what_it_costs.ipynb). Who prefers models to scores begins at [What was
+# costs is counted in [chapter 18b](18b_what_it_costs.ipynb). If you prefer models to scores, begin at [What was
 # changed](18_after_bert.ipynb#what-was-changed).
 
 # %% tags=["hide-input"]
@@ -197,10 +197,9 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # Many can also be downloaded fine-tuned, to tell praise from complaint, say, or toxic comments from others. Then
 # somebody else has decided what is toxic, and on which texts: try twenty sentences of your own first.
 #
-# Missing here: T5 and BART ([chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore damaged text), SpanBERT
-# (hides whole spans), ELECTRA
-# (spots replaced words), XLNet (predicts words in shuffled order) and DistilBERT (taught by BERT, as MiniLM was by a
-# larger model).
+# Missing here: T5 and BART ([chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore damaged text),
+# SpanBERT (hides whole spans), ELECTRA (spots replaced words), XLNet (predicts words in shuffled order) and DistilBERT
+# (taught by BERT, as MiniLM was by a larger model).
 #
 # Let us build four of the changes: to the weights, the exercise, the attention (the hardest; it can wait) and the
 # arithmetic.
@@ -383,18 +382,17 @@ assert off < 1e-5 and moved < 1e-4
 
 # %% [markdown]
 # Hugging Face's module, which runs the published weights, has $\delta(i,j)$ in the *third* term as well, where the
-# paper prints $\delta(j,i)$. So has the authors' own code. (Its
-# [issue 162](https://github.com/microsoft/DeBERTa/issues/162) assumes that Hugging Face's module follows the formula.)
-# Someone who builds DeBERTa from the formula and loads those weights gets wrong vectors and no error. The last line compares each score with that of the two words
-# one place further on, and shows what separating the two is for: scores know how far apart two words are, not where the
-# sentence began. (Just before it predicts the hidden words, DeBERTa adds absolute positions after all.)
+# paper prints $\delta(j,i)$. So has the authors' own code. Someone who builds DeBERTa from the formula and loads those
+# weights gets wrong vectors and no error. The last line compares each score with that of the two words one place
+# further on, and shows what separating the two is for: scores know how far apart two words are, not where the sentence
+# began. (Just before it predicts the hidden words, DeBERTa adds absolute positions after all.)
 #
 # ### I-BERT: integers
 #
 # A number $x$ becomes a whole number of steps, $\mathrm{round}(x / s)$ with $s = \max|x| / 127$: 8 bits. From 0.30 and
-# −1.27, with $s = 0.01$, come 30 and −127. With a 12.7 beside them $s$ is 0.1, and they become 3 and −13: one large number
-# makes the steps coarse for all. Products and sums of integers are exact. But GELU contains the error function. I-BERT puts a parabola in its place, which is only
-# products and sums.
+# −1.27, with $s = 0.01$, come 30 and −127. With a 12.7 beside them $s$ is 0.1, and they become 3 and −13: one large
+# number makes the steps coarse for all. Products and sums of integers are exact. But GELU contains the error function.
+# I-BERT puts a parabola in its place, which is only products and sums.
 
 
 # %%
@@ -688,14 +686,14 @@ assert left < right / 5
 #
 # ### Do decoders replace BERT?
 #
-# Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained
-# pairs. [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one
-# billion parameters on the same data: encoders are better at classification and retrieval, decoders at writing, and an
-# encoder of 400 million beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et
-# al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words usually give the better representations, the
-# left-to-right exercise learns faster, and at equal cost it is best to begin from left to right and go on with masked
-# words. If you have labels and texts to be *read*, an encoder is the cheaper answer. If the answer is a text, it is
-# not. With the whole Transformer of [chapter 6](06_decoder.ipynb), there are three to choose from:
+# Fair comparisons were rare, as sizes and data differed. Two studies of 2025 trained pairs.
+# [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one billion parameters on the
+# same data: encoders are better at classification and retrieval, decoders at writing, and an encoder of 400 million
+# beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained 38 models:
+# masked words usually give the better representations, the left-to-right exercise learns faster, and at equal cost it
+# is best to begin from left to right and go on with masked words. If you have labels and texts to be *read*, an encoder
+# is the cheaper answer. If the answer is a text, it is not. With the whole Transformer of [chapter
+# 6](06_decoder.ipynb), there are three to choose from:
 #
 # | | a position sees | pre-trained to | models | take it for |
 # |---|---|---|---|---|
@@ -977,7 +975,8 @@ print(f"shared:     {blocks * 11 // 12:,} saved")
 
 # %% [markdown]
 # **Exercise 3. Your own phenomenon.** Write four triples of another kind: tense, "almost", "all" against "some", who
-# told whom. Does MiniLM put the paraphrase nearer? Does counting common words?
+# told whom. Does MiniLM put the paraphrase nearer? Does counting common words? (`triples`, `vector` and `overlap` are
+# above.)
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3

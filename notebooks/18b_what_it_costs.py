@@ -88,7 +88,7 @@ from lectures_lib.training.cost import bert_parameters
 # [Chapter 5](05_encoder.ipynb) counted a block, [chapter 8](08_training.ipynb) used the rule of thumb that training
 # takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now exactly, by parts. A matrix product of
 # $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest (softmax, norms, sums) is small, and left out. In
-# one block, for $n$ tokens:
+# one block, for $n$ tokens of width $d$:
 #
 # | product | shapes | operations | BERT base, $n = 512$ |
 # |---|---|---|---|
@@ -238,11 +238,11 @@ for task, hours, examples, n in (
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
 # kept until the backward pass has used it. For each token and block, without dropout, that is $8d + 2d_{\text{ff}} + 4$
 # numbers: eight vectors (the block's input; query, key, value; what the heads give to $W^O$; the sum that the first
-# LayerNorm reads, and what it gives to the feed-forward layer; the sum that the second reads), the wide layer before and
-# after GELU, and mean and spread of the two LayerNorms. And, if attention is computed by the formula, its $h \cdot n$ weights. **Fused
-# attention** takes a few keys at a time, keeps a running maximum and a running sum, and never writes the weights down;
-# going back it computes them again. Instead of the weights it keeps one number for each head and token. (A test holds
-# both counts equal, byte for byte, to what autograd keeps.)
+# LayerNorm reads, and what it gives to the feed-forward layer; the sum that the second reads), the wide layer before
+# and after GELU, and mean and spread of the two LayerNorms. And, if attention is computed by the formula, its
+# $h \cdot n$ weights, with $h$ heads. **Fused attention** takes a few keys at a time, keeps a running maximum and a
+# running sum, and never writes the weights down; going back it computes them again. Instead of the weights it keeps one
+# number for each head and token. (A test holds both counts equal, byte for byte, to what autograd keeps.)
 
 # %% [markdown]
 # **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights,
@@ -423,10 +423,11 @@ for vectors, ours in zip(theirs, alone, strict=True):
 # %% [markdown]
 # ## Several processes, several GPUs
 #
-# `fit` runs in as many processes as it is started in. Each takes batches of its own, and the gradients are averaged.
-# Written out, without `fit` (and here with one batch that the processes share), with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
-# that needs nothing else. What a loop for one process would not have is numbered; the model may be any other (this
-# one has no dropout, so nothing is left to chance but the first weights, and those are drawn from one seed):
+# `fit` runs in as many processes as it is started in: each takes batches of its own, and the gradients are averaged.
+# Here is the same written out, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
+# that needs nothing else; its processes share one batch. What a loop for one process would not have is numbered. The
+# model may be any other (this one has no dropout, so nothing is left to chance but the first weights, and those are
+# drawn from one seed):
 
 # %%
 PROGRAM = """
@@ -539,11 +540,14 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
 #
 # **A GPU is another machine.** On the processor fusing pays mostly for long texts (from 256 tokens on), on the GPU most
-# for short ones: there each of the small steps is done so fast that starting it is what takes time, and one start is cheaper than five.
-# (That is the usual explanation; we measured the times only.) A cache, too, gains less there: on the H100 a
-# cache makes 64 tokens 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, in batches of 16 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f -->
-# times; on the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f -->
-# (from two runs far apart, 4.7<!-- decoding_speed: batch_16/tokens_64/without_over_cache/min .1f --> and 9.0<!-- decoding_speed: batch_16/tokens_64/without_over_cache/max .1f -->).
+# for short ones: there, by the usual explanation, each of the small steps is done so fast that starting it is what
+# takes time, and one start is cheaper than five. A cache, too, gains less there: on the H100 a cache makes 64 tokens
+# 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, in batches of 16
+# 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f --> times; on the processor 2.8<!--
+# decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed:
+# batch_16/tokens_64/without_over_cache/median .1f --> (from two runs far apart, 4.7<!-- decoding_speed:
+# batch_16/tokens_64/without_over_cache/min .1f --> and 9.0<!-- decoding_speed:
+# batch_16/tokens_64/without_over_cache/max .1f -->).
 #
 # **Padding is a large waste.** Eight thousand of SST-2's training texts, sentences and parts of them, have 13<!-- cost: batching/mean_length .0f -->
 # tokens on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random batch are padding. Batches
