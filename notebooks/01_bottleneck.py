@@ -180,8 +180,8 @@ for z in (0.5, 0.9, 0.99):
 # %% [markdown]
 # Three gates for you to move, over up to a hundred words: [Mechanisms in motion](../book/motion.md#what-a-gate-keeps).
 #
-# Gate and candidate are computed from the word's vector $x$ and the old state, with matrices that are learned. This is
-# the **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
+# Gate and candidate are computed from the word's vector $x$ and the old state, with learned matrices. This is the
+# **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
 #
 # $$z = \sigma(W_z x + U_z h), \qquad r = \sigma(W_r x + U_r h), \qquad n = \tanh\big(W_n x + r \odot U_n h\big).$$
 #
@@ -421,7 +421,7 @@ assert exact(only_single, test_lists[1]) > 0.9
 #
 # Less than 0.1. Over four seeds the model gets 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers
 # right, and 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. It would be about 0.56, that is
-# $0.75^2$, if each number of a list were translated as well as a number alone. Is the one vector to blame?
+# $0.75^2$, if each number of a list were translated as well as a number alone.
 #
 # </details>
 
@@ -468,8 +468,8 @@ print("right:  ", *sample_german)
 #
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
-# This is **additive attention**, named after the plus sign. A pencil will do if the vectors are short. The source is
-# "twenty five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
+# This is **additive attention**, named after the plus sign. With short vectors a pencil will do. The source is "twenty
+# five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
 #
 # | word | its state $h_j$ |
 # |---|---|
@@ -711,9 +711,9 @@ assert sum(hit) >= 3
 
 
 # %% [markdown]
-# One example may be luck. We take all test lists of up to four. For how many German words is the English word with
-# the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
-# the diagonal, from the first English word to the last:
+# One example may be luck. In all test lists of up to four, for how many German words is the English word with the
+# largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along the
+# diagonal, from the first English word to the last:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, in blue, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (blue), on the same two lists. Orange, as before: the words that each row translates."}}
@@ -778,10 +778,9 @@ for kind, share in right.items():
 assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 
 # %% [markdown]
-# Most of them are one word. The model finds the digits and the tens; when it writes "hundert", it mostly looks at
-# another word than "hundred". (At which one differs from training to training; in our example the row is spread thin.)
-# Is that a defect? Let us forbid the decoder every look at "hundred" (`hide` in `translate`); the encoder still reads
-# the whole list.
+# Most of them are one word. When the model writes "hundert", it mostly looks elsewhere than at "hundred". (Where it
+# looks instead differs from training to training; in our example the row is spread thin.) Is that a defect? Let us
+# forbid the decoder every look at "hundred" (`hide` in `translate`); the encoder still reads the whole list.
 
 # %% [markdown]
 # **Predict.** All 200 test lists of four have a "hundred". How many does the model get right without looking at it:
@@ -813,8 +812,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #   next. Who has looked there has seen both.
 # - **Some words need no look of their own.** Once "sieben" is written, "hundert" can be written from memory.
 #
-# (And the loss asks for words, not for looks.) A map of attention shows which *states* the decoder read; what it needs,
-# one learns by hiding. Remember that at the picture with which [chapter 2](02_self_attention.ipynb) starts.
+# A map of attention shows which *states* the decoder read; what it needs, one learns by hiding. Remember that at the
+# picture with which [chapter 2](02_self_attention.ipynb) starts.
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
 # [data.number_tokens("forty-two, seven")], hide="seven")`, then `hide="forty"`. What comes out right all the same: did a
@@ -859,8 +858,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # layer of attention (256 numbers wide, as the GRU) needs three times as many multiplications. It loses its time waiting
 # for its own last state.
 #
-# So one might ask: if a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al.
-# (2017) took it away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
+# If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
+# away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
 #
 # <details><summary>Is a Transformer better at our lists?</summary>
 #

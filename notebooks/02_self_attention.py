@@ -136,16 +136,15 @@ print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 # Dev is heard for 2.41 hours in total, since he talks to several people at once. *Giving* attention is limited, so
 # **rows sum to 1**; *receiving* it is not, so a column may sum to anything between 0 and the number of listeners.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
-# takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
-# plays both parts, listener and teacher, and may listen to itself.
+# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: Ada
+# mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word is both
+# listener and teacher, and may listen to itself.
 #
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
 # keys $k_1, k_2$ have 64 numbers each ($d_k = 64$), and within a vector all of them are equal, so that no calculator is
-# needed. Each value is a vector of
-# two numbers.
+# needed. Each value has two numbers.
 
 # %%
 q1 = torch.ones(64)
@@ -276,10 +275,10 @@ torch.testing.assert_close(Z, Z_slow)
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and
-# variance 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance
-# $d_k$ and standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A
-# thousand draws confirm it.
+# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and variance
+# 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance $d_k$ and
+# standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A thousand
+# draws confirm it.
 
 # %%
 for width in (4, 64, 1024):
@@ -662,7 +661,7 @@ for name, totals in sums.items():
 #
 # ### The mask after the softmax
 #
-# One could also compute the weights first, and set the forbidden ones to zero afterwards.
+# One could also set the forbidden weights to zero after the softmax.
 
 # %%
 of_one = of_a_batch[0]

@@ -181,10 +181,10 @@ draw("targets")
 #
 # $$\begin{aligned} Q &= X_{\text{decoder}} W^Q, \\ K &= X_{\text{encoder}} W^K, \\ V &= X_{\text{encoder}} W^V. \end{aligned}$$
 #
-# By hand: the source is `may 5`, and the decoder is about to write the month. Suppose that its query meets the five
-# keys with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are
-# 0.41, 0.15, 0.41, 0.02 and 0.02. So four fifths of the mixture that the decoder receives are values of `m` and `y`,
-# and no other month has both of these letters.
+# By hand: the source is `may 5`, and the decoder is about to write the month. Suppose its query meets the five keys
+# with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are 0.41,
+# 0.15, 0.41, 0.02 and 0.02. So four fifths of the mixture that the decoder receives are values of `m` and `y`, and no
+# other month has both of these letters.
 
 # %%
 shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
@@ -1198,7 +1198,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
     print(f"{name:15} {(alone - together).abs().max():.2f}")
 
 # %% [markdown]
-# Such a bug hides well: the output is right whenever a source is alone in its batch.
+# Such a bug hides well: a source alone in its batch comes out right.
 
 # %% [markdown]
 # ## Exercises
@@ -1277,7 +1277,7 @@ for answer in ("1969-07-20", "1969-07-02"):
 # **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
 # **All of it at once**, on your own sentence, in your browser: [the whole model at
-# work](../book/through.md#the-whole-model-at-work). From there one can go [down to single products](../book/through.md).
+# work](../book/through.md#the-whole-model-at-work), and [down to single products](../book/through.md).
 #
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
 # it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:
