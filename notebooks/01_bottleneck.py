@@ -154,7 +154,7 @@ print(len(WORDS), "entries;", *english, "→", encode([(english, german)])[0][0]
 #
 # $$h' = z \odot h + (1 - z) \odot n$$
 #
-# ($\odot$ multiplies two vectors number by number.) One step as a drawing (the gates that you can move come a little further down):
+# ($\odot$ multiplies two vectors number by number.) One step as a drawing:
 
 # %% tags=["remove-input"]
 draw("gate")
@@ -178,11 +178,10 @@ for z in (0.5, 0.9, 0.99):
     print(f"z = {z:4}: {h:.2f} left")
 
 # %% [markdown]
-# To move three gates yourself, and read up to a hundred words:
-# [Mechanisms in motion](../book/motion.md#what-a-gate-keeps).
+# Three gates for you to move, over up to a hundred words: [Mechanisms in motion](../book/motion.md#what-a-gate-keeps).
 #
-# Gate and candidate are computed from the word's vector $x$ and the old state, with matrices that are learned. This is
-# the **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
+# Gate and candidate are computed from the word's vector $x$ and the old state, with learned matrices. This is the
+# **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
 #
 # $$z = \sigma(W_z x + U_z h), \qquad r = \sigma(W_r x + U_r h), \qquad n = \tanh\big(W_n x + r \odot U_n h\big).$$
 #
@@ -209,16 +208,15 @@ print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
 # The **encoder** reads the sentence twice, from left to right and from right to left (`bidirectional` in the code
-# below). So every word has two states. One knows the word and those before it, the other the word and those after it.
-# Each has half the width; side by side they are one state of `d_state` numbers.
+# below). So every word has two states: one knows the word and those before it, the other the word and those after it.
+# Side by side, each of half the width, they are one state of `d_state` numbers.
 #
-# Each direction ends with a state that has seen the whole sentence: one at the last word, the other at the first. These
-# two, mixed by a small layer, are the **summary** of the sentence.
+# Each direction ends with a state that has seen the whole sentence. These two states, mixed by a small layer, are the
+# **summary** of the sentence.
 #
-# That is all that you need to know of the encoder. Its code is folded, and so is that of three more steps of this
-# chapter: you can come back to it when you have seen the measurements. Two names in it are PyTorch's. To **pack** a
-# batch is to tell the GRU how long each sentence is, so that it stops at the last real word and does not read the
-# padding. And `last` holds two final states, since there are two directions.
+# You need to know no more of the encoder. Its code is folded, and can wait until you have seen the measurements. (To
+# **pack** a batch is to tell the GRU how long each sentence is, so that it stops at the last real word and does not
+# read the padding.)
 
 
 # %% tags=["hide-input"]
@@ -247,11 +245,11 @@ class RecurrentEncoder(nn.Module):
 # ## Writing from one vector
 #
 # The **decoder** is a second GRU. Its first state is the summary, and that is all it ever learns about the English
-# sentence. At each step it reads the word that was written last, and changes its state. Then it scores every word of
-# the vocabulary: how well would it do as the next one?
+# sentence. At each step it reads the word that was written last, changes its state, and scores every word of the
+# vocabulary: how well would it do as the next one?
 #
-# In training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; chapter 6 says more
-# about it). `states` and `mask` are not used until we come to the decoder with attention.
+# In training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; more in chapter 6).
+# `states` and `mask` are for the decoder with attention, further down.
 
 
 # %%
@@ -271,8 +269,8 @@ class RecurrentDecoder(nn.Module):
 
 
 # %% [markdown]
-# The `Translator` puts the two together (folded): it lets the encoder read once, and then calls the decoder once for
-# each word to be written, the state going from call to call.
+# The `Translator` (folded) lets the encoder read once, and then calls the decoder once for each word to be written, the
+# state going from call to call.
 
 
 # %% tags=["hide-input"]
@@ -300,8 +298,8 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# When the trained model is used, nobody gives it the right words. So it takes the word with the best score as the next
-# one, reads that, and goes on until the end token comes: **greedy** decoding. This is the folded function `translate`.
+# In use nobody gives the model the right words. It takes the word with the best score as the next one, reads that, and
+# goes on until the end token comes: **greedy** decoding, the folded function `translate`.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -344,15 +342,12 @@ assert_close(
 # Untrained, it babbles. Training is gradient descent: the loss is the cross-entropy of each next word, and each step
 # moves all weights a little down its gradient. We take 450 steps of 32 lists each, so few that the page runs in a
 # minute. [Chapter 8](08_training.ipynb) takes such a loop apart; here it is folded, with the function `exact`, which
-# counts the lists that come out right from the first word to the last. Three things in it have names that you may meet
-# again:
+# counts the lists that come out right from the first word to the last. Two terms in it will come again:
 #
 # - A **seed** decides which random numbers a training begins with. Another seed gives another model; "over four seeds"
 #   means that we trained four models which differ in nothing else.
 # - Now and then a batch has a huge gradient, and one step along it would spoil the weights. So the gradient is
 #   **clipped**: if it is longer than 1, it is shortened to length 1.
-# - `scores.mT` swaps the last two dimensions. The decoder's scores are (batch, place in the sentence, word of the
-#   vocabulary), and PyTorch's cross-entropy wants the vocabulary second.
 
 
 # %% tags=["hide-input"]
@@ -390,8 +385,8 @@ def exact(model, pairs, **options):
 # %% [markdown]
 # ## Single numbers first
 #
-# First, single numbers only. There are a thousand: about 800 are in training, 97 are kept for the test, the others for
-# validation. (Of the longer lists we shall test 200 each.)
+# There are a thousand single numbers: about 800 are in training, 97 are kept for the test, the others for validation.
+# (Of the longer lists we shall test 200 each.)
 
 # %% [markdown]
 # **Predict.** Trained on single numbers, how many of the numbers that it has never seen does the translator get right:
@@ -400,8 +395,8 @@ def exact(model, pairs, **options):
 # <details><summary>Answer</summary>
 #
 # Nearly all: 0.98<!-- rnn_attention: single_numbers/exact/1/mean .2f --> of them, on average over four seeds
-# ([results](../book/results/attention.md#rnn-attention)). These numbers were not in training. So the model has not
-# learned numbers by heart; it has learned how they are built, the German order of the digits included.
+# ([results](../book/results/attention.md#rnn-attention)). So the model has not learned numbers by heart; it has learned
+# how they are built, the German order of the digits included.
 #
 # </details>
 
@@ -426,7 +421,7 @@ assert exact(only_single, test_lists[1]) > 0.9
 #
 # Less than 0.1. Over four seeds the model gets 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers
 # right, and 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. It would be about 0.56, that is
-# $0.75^2$, if each number of a list were translated as well as a number alone. Is the one vector to blame?
+# $0.75^2$, if each number of a list were translated as well as a number alone.
 #
 # </details>
 
@@ -453,11 +448,11 @@ print("right:  ", *sample_german)
 # **Is the vector too small?** Each number is one of a thousand, ten bits, so a list of four has forty. Our vector has
 # 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large enough.
 #
-# But a network has to *learn* how to put things into it and how to get them out again. We gave the same model ten times
-# the steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of
-# the lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three,
-# and 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three numbers
-# do pass through one vector. But the network must first learn how, and each further number takes longer.
+# But a network has to *learn* how to put things in and how to get them out again. We gave the same model ten times the
+# steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of the
+# lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three, and
+# 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three numbers do
+# pass through one vector, but each further number takes longer to learn.
 #
 # ## Looking back, by hand
 #
@@ -473,8 +468,8 @@ print("right:  ", *sample_german)
 #
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
-# This is **additive attention**, named after the plus sign. A pencil will do if the vectors are short. The source is
-# "twenty five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
+# This is **additive attention**, named after the plus sign. With short vectors a pencil will do. The source is "twenty
+# five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
 #
 # | word | its state $h_j$ |
 # |---|---|
@@ -528,9 +523,8 @@ for name, numbers in by_hand(torch.tensor([2.0, 0.0])).items():
 # %% [markdown]
 # ## A decoder that looks
 #
-# Now the same in code, for a batch of sentences and with matrices that are learned. One thing is new, a **mask**. In a
-# batch the shorter sentences are filled up with padding, and the decoder must not look there. A score of minus infinity
-# becomes a weight of zero.
+# Now in code, for a batch of sentences and with learned matrices. One thing is new, a **mask**: the decoder must not
+# look at the padding. There the score is minus infinity, which becomes a weight of zero.
 
 
 # %%
@@ -554,10 +548,10 @@ class Look(nn.Module):
 
 
 # %% [markdown]
-# One step of Bahdanau's decoder goes like this. First it looks: it scores the encoder's states with its old state. Then
-# the GRU reads the word written last and the context side by side, and moves to a new state. At the end, the decoder
-# chooses the next word. (Before that, our decoder mixes context and new state once more; Bahdanau's does it a little
-# differently.) There is one look for every word that is *written*; while the encoder reads, nothing looks anywhere.
+# In each step Bahdanau's decoder looks first: it scores the encoder's states with its old state. Then the GRU reads the
+# word written last and the context side by side, and moves to a new state. At the end, the decoder chooses the next
+# word. (Before that, ours mixes context and new state once more; Bahdanau's does it a little differently.) There is one
+# look for every word that is *written*, and none while the encoder reads.
 
 
 # %%
@@ -650,7 +644,7 @@ assert scores["with attention"][4] < 0.7
 # frame.)
 #
 # The last row and the last column are the **end tokens**: the decoder looks once more before it writes its own. They
-# translate nothing, and have no frame either.
+# have no frame either.
 
 
 # %%
@@ -683,7 +677,7 @@ ax.set(xlabel="English, read", ylabel="German, written")
 plt.show()
 
 # %% [markdown]
-# The same, step by step. Below each English word stands its share; what the new German word translates is framed.
+# The same, step by step: below each English word its share, and framed what the new German word translates.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 right = [*data.number_alignment(english, german), set()]  # nothing for the end
@@ -717,9 +711,9 @@ assert sum(hit) >= 3
 
 
 # %% [markdown]
-# One example may be luck. We take all test lists of up to four. For how many German words is the English word with
-# the largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along
-# the diagonal, from the first English word to the last:
+# One example may be luck. In all test lists of up to four, for how many German words is the English word with the
+# largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along the
+# diagonal, from the first English word to the last:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, in blue, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (blue), on the same two lists. Orange, as before: the words that each row translates."}}
@@ -764,7 +758,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # "Und" tells us little: two words count as right, and the blind rule nearly always finds one of them. Of the other
 # words, over four seeds, 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> are looked up in the right
 # place, where the blind rule has 0.48. So the model has learned something about where to look, and nobody taught it.
-# (Statistical translators before had a separate part for this, the word **alignment**: which word comes from which.)
+# (Earlier, statistical translators had a separate part for this, the word **alignment**: which word comes from which.)
 #
 # But for a quarter or more of these words the model looks most at another word. Which ones are they?
 
@@ -784,10 +778,9 @@ for kind, share in right.items():
 assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 
 # %% [markdown]
-# Most of them are one word. The model finds the digits and the tens; when it writes "hundert", it mostly looks at
-# another word than "hundred". (At which one differs from training to training; in our example the row is spread thin.)
-# Is that a defect? Let us forbid the decoder every look at "hundred" (`hide` in `translate`); the encoder still reads
-# the whole list.
+# Most of them are one word. When the model writes "hundert", it mostly looks elsewhere than at "hundred". (Where it
+# looks instead differs from training to training; in our example the row is spread thin.) Is that a defect? Let us
+# forbid the decoder every look at "hundred" (`hide` in `translate`); the encoder still reads the whole list.
 
 # %% [markdown]
 # **Predict.** All 200 test lists of four have a "hundred". How many does the model get right without looking at it:
@@ -813,14 +806,14 @@ assert abs(shares["hundred"][0] - shares["hundred"][1]) < 0.1
 assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
-# So it does no harm that a look at "hundred" is missing. Two explanations fit, perhaps both are right:
+# So a missing look at "hundred" does no harm. Two explanations fit, perhaps both are right:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "seven" knows that "hundred" comes
 #   next. Who has looked there has seen both.
 # - **Some words need no look of their own.** Once "sieben" is written, "hundert" can be written from memory.
 #
-# (And the loss asks for words, not for looks.) A map of attention shows which *states* the decoder read; what it needs,
-# one learns by hiding. Remember that at the picture with which [chapter 2](02_self_attention.ipynb) starts.
+# A map of attention shows which *states* the decoder read; what it needs, one learns by hiding. Remember that at the
+# picture with which [chapter 2](02_self_attention.ipynb) starts.
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
 # [data.number_tokens("forty-two, seven")], hide="seven")`, then `hide="forty"`. What comes out right all the same: did a
@@ -828,10 +821,11 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #
 # ## Three ways to score
 #
-# Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product
-# $s \cdot h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it
-# first moves to its new state, and then looks, *with the new state*. (At the next step it reads what it found, too.) With any of the three, the model does far better on our lists than
-# without attention. What became of them is in [chapter 2](02_self_attention.ipynb#other-ways-to-score).
+# Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product $s \cdot
+# h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it first
+# moves to its new state, and then looks, *with the new state*. (What it found is an input of the next step.) With any
+# of the three, the model does far better on our lists than without attention. What became of them is in [chapter
+# 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # <details><summary>Which of the three was best on our lists?</summary>
 #
@@ -844,10 +838,10 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # | general | 0.98<!-- rnn_attention: general/exact/1/mean .2f --> | 0.53<!-- rnn_attention: general/exact/4/mean .2f --> | 0.01<!-- rnn_attention: general/exact/5/mean .2f --> | 0.75<!-- rnn_attention: general/alignment/all/mean .2f --> |
 # | no attention | 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/4/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/5/mean .2f --> | |
 #
-# The table does not tell which score is best. The rows differ in the order of the decoder's steps as well as in the
-# score, and only one learning rate was tried. And 450 steps are few. "General" starts with a random $W$, and gets from
-# 0.15<!-- rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> of the
-# lists of four right, depending on the seed.
+# The table does not tell which score is best: the rows differ in the order of the decoder's steps, too, and only one
+# learning rate was tried. And 450 steps are few. "General" starts with a random $W$, and gets from 0.15<!--
+# rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> of the lists of four
+# right, depending on the seed.
 #
 # </details>
 #
@@ -860,12 +854,12 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences 4.2<!--
 # parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words 4.1<!--
 # parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
-# ([results](../book/results/attention.md#parallel-time)). It does not have more to compute: at 2,048 words the layer of
-# attention (of 256 numbers, as the GRU's) needs three times as many multiplications. The GRU loses its time waiting for
-# its own last state.
+# ([results](../book/results/attention.md#parallel-time)). The GRU does not have more to compute: at 2,048 words the
+# layer of attention (256 numbers wide, as the GRU) needs three times as many multiplications. It loses its time waiting
+# for its own last state.
 #
-# So one might ask: if a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al.
-# (2017) took it away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
+# If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
+# away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
 #
 # <details><summary>Is a Transformer better at our lists?</summary>
 #
@@ -883,8 +877,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #
 # A much-used tutorial, PyTorch's own, has filled its batches up with zeros since June 2023 ([issue
 # 2840](https://github.com/pytorch/tutorials/issues/2840)), and its attention has no mask. Everything runs and the loss
-# falls. Let us forget the mask in our trained model. We translate the single numbers in one batch with a very long
-# sentence (five lists of four, one after the other), so that most of each row is padding.
+# falls. Let us forget the mask, too, in our trained model, and translate the single numbers in one batch with a very
+# long sentence (five lists of four, one after the other): most of each row is padding.
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
@@ -896,8 +890,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # Fewer than half, as a rule; it depends on the seed. Three others leave 0.01<!-- other_seeds:
 # chapter_1/mask_forgotten/min .2f -->, 0.22<!-- other_seeds: chapter_1/mask_forgotten/median .2f --> and 0.85<!--
 # other_seeds: chapter_1/mask_forgotten/max .2f -->. A state of zeros does not get a score of minus infinity: its score
-# is one like any other, and takes a share of the weight. It is true that a zero adds nothing to the sum. But the
-# weight that goes to the zeros is missing at the real words, so the context becomes smaller.
+# is one like any other, and takes a share of the weight. A zero does add nothing to the sum, but the weight that goes
+# to the zeros is missing at the real words, so the context becomes smaller.
 #
 # </details>
 
@@ -917,8 +911,8 @@ assert alone > 0.85 and abs(company["with the mask"] - alone) < 0.02
 assert company["mask forgotten"] < company["with the mask"] - 0.05
 
 # %% [markdown]
-# The shorter a sentence and the longer its neighbours, the more attention goes to nothing. The remedy is one line, and a
-# test is easy: a translation must not change when padding is added, here by longer neighbours.
+# The shorter a sentence and the longer its neighbours, the more attention goes to nothing. The remedy is one line, and
+# a test is easy: a translation must not change when padding is added.
 
 # %% [markdown]
 # ## Exercises

@@ -7,9 +7,9 @@
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured, not drawn, in MiniLM, a small published model that reads English. What it reads are
-# **tokens**: words, pieces of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]`
-# and `[SEP]`. Point at "it", or tap it, or move there with the arrow keys.
+# The picture below was measured in MiniLM, a small published model that reads English. What it reads are **tokens**:
+# words, pieces of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]` and
+# `[SEP]`. Point at "it", or tap it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -100,8 +100,7 @@ wishes = torch.tensor(
 )
 
 # %% [markdown]
-# An hour is an hour: everyone has the same amount of attention to give away. **Softmax** turns each row of scores into
-# shares of the hour,
+# Everyone has one hour of attention to give away. **Softmax** turns each row of scores into shares of it,
 #
 # $$\operatorname{softmax}(s)_j = \frac{e^{s_j}}{\sum_{j'} e^{s_{j'}}},$$
 #
@@ -134,20 +133,18 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour. But Dev is heard for 2.41 hours in total, since he talks to several people at
-# once. *Giving* attention is limited, so **rows sum to 1**; *receiving* it is not, so a column may sum to anything between
-# 0 and the number of listeners.
+# Dev is heard for 2.41 hours in total, since he talks to several people at once. *Giving* attention is limited, so
+# **rows sum to 1**; *receiving* it is not, so a column may sum to anything between 0 and the number of listeners.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row. Ada
-# takes home mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word
-# plays both parts, listener and teacher, and may listen to itself.
+# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: Ada
+# mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word is both
+# listener and teacher, and may listen to itself.
 #
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
 # keys $k_1, k_2$ have 64 numbers each ($d_k = 64$), and within a vector all of them are equal, so that no calculator is
-# needed. Each value is a vector of
-# two numbers.
+# needed. Each value has two numbers.
 
 # %%
 q1 = torch.ones(64)
@@ -159,9 +156,9 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. *Attention is all you need* (Vaswani et al., 2017), from
-# now on "the paper", introduced the **Transformer**. In a Transformer every score is divided by $\sqrt{d_k}$; a
-# section further down says why. Here $\sqrt{d_k} = 8$, and the divided scores are 14 and 12.
+# The score of two vectors is their dot product: 112 and 96. In the **Transformer** of *Attention is all you need*
+# (Vaswani et al., 2017; from now on "the paper") every score is divided by $\sqrt{d_k}$; a section further down says
+# why. Here $\sqrt{d_k} = 8$, and the divided scores are 14 and 12.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -187,8 +184,8 @@ print("weights", [f"{x:.2f}" for x in w])
 print("z1     ", [f"{x:.2f}" for x in z1])
 
 # %% [markdown]
-# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.)
-# All steps in one line, for word $i$ of a sentence of $n$ words, and in one drawing:
+# The new vector $z_1$ is 88 % the value of "Thinking" and 12 % that of "Machines". (The example is Alammar's, 2018.) In
+# one line, for word $i$ of a sentence of $n$ words, and in one drawing:
 #
 # $$z_i = \sum_{j=1}^{n} w_{ij}\, v_j, \qquad (w_{i1}, \dots, w_{in}) = \operatorname{softmax}\!\left(\frac{q_i \cdot k_1}{\sqrt{d_k}}, \dots, \frac{q_i \cdot k_n}{\sqrt{d_k}}\right)$$
 
@@ -201,8 +198,8 @@ draw("thinking_machines")
 #
 # ## Where queries, keys and values come from
 #
-# A word arrives as one vector $x$, a row of $d_{model}$ numbers. From it three vectors are made: its query, its key and
-# its value. Three matrices make them, the same three for every word, and their entries are *learned*:
+# A word arrives as one vector $x$, a row of $d_{model}$ numbers. Three matrices make of it a query, a key and a value.
+# They are the same three for every word, and their entries are *learned*:
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
 #
@@ -229,12 +226,12 @@ d_k, d_v = W_K.shape[1], W_V.shape[1]  # 2 and 3
 draw("queries_keys_values")
 
 # %% [markdown]
-# A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for
-# nouns (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A
-# value says animal, human or action. A query and a key are multiplied with each other and must be equally wide:
-# $d_k = 2$. A value is only averaged with other values, so it may have a width of its own: $d_v = 3$.
+# A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for nouns
+# (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A value says animal, human or action. A
+# query and a key are multiplied with each other and must be equally wide: $d_k = 2$. A value is only averaged with
+# other values, so it may have a width of its own: $d_v = 3$.
 #
-# Now slowly, one query at a time.
+# First slowly, one query at a time.
 
 
 # %%
@@ -253,8 +250,8 @@ print(Z_slow)
 # The middle row is the new vector of "bites": almost half animal, almost half human, with a little action. From its own
 # vector one could not tell that an animal and a human take part.
 #
-# This took nine dot products, one by one. But the table of all of them is a matrix product, $Q K^\top$, where the words'
-# queries are the rows of $Q$ and their keys the rows of $K$. The averages of the values are a matrix product, too. So the
+# This took nine dot products, one by one. But the table of all of them is one matrix product, $Q K^\top$, where the
+# words' queries are the rows of $Q$ and their keys the rows of $K$. The averages of the values are another. So the
 # loops disappear, and what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
@@ -278,10 +275,10 @@ torch.testing.assert_close(Z, Z_slow)
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and
-# variance 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance
-# $d_k$ and standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A
-# thousand draws confirm it.
+# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and variance
+# 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance $d_k$ and
+# standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A thousand
+# draws confirm it.
 
 # %%
 for width in (4, 64, 1024):
@@ -305,10 +302,10 @@ sharpness = SoftmaxDial(
 sharpness
 
 # %% [markdown]
-# Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other word only. The
-# harm is in training: such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own
-# score is $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others
-# are nearly 0, all these products are nearly 0.
+# Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other only. The harm
+# is in training: such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own score
+# is $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are
+# nearly 0, all these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -405,9 +402,9 @@ print("padding, a row for each sentence\n", real_words.int())
 # %% [markdown]
 # A row of the padding mask holds for *all* queries of its sentence; chapter 3 uses it in a batch.
 #
-# How do we forbid a key? Not with a score of 0: in Chloe's hour, each score of 0 still got a share of 0.02. A score of
-# minus infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left
-# share all of the attention.
+# How do we forbid a key? Not with a score of 0: in Chloe's hour, each 0 still got a share of 0.02. A score of minus
+# infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share all
+# of the attention.
 
 # %% [markdown]
 # **Predict.** A query scores five keys with 2, 1, 3, 0 and 1, and gives the first of them 0.22 of its attention. Now
@@ -431,8 +428,8 @@ for forbidden in (-math.inf, 0.0):
 # %% [markdown]
 # ## All of it as a function
 #
-# Here is all of it, step by step, for our three words and now with a causal mask. (The last word, "man", sees
-# everything, so its row is the same as in the tables above.)
+# Here it is, step by step, for our three words and with a causal mask. (The last word, "man", sees everything, so its
+# row is the same as in the tables above.)
 
 # %% tags=["remove-input"]
 draw("attention_steps")
@@ -458,11 +455,11 @@ def attention(Q, K, V, mask=None):
 print(attention(Q, K, V, causal_mask(3)))
 
 # %% [markdown]
-# If you can write down this function without looking, you have what matters of the chapter.
+# You should be able to write this function without looking.
 #
 # Below, "dog bites man" is yours to change, from the words and the three matrices down: type in a box, or use the arrow
-# keys, which step by 0.1. Queries, keys and values follow at once. You may also type your own; they stay until a word or
-# their matrix changes. Four things to try.
+# keys, which step by 0.1. Queries, keys and values follow; those that you type yourself stay until a word or their
+# matrix changes. Four things to try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" be until the weights look the same with and without the division by
@@ -502,8 +499,8 @@ torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6
 # %% [markdown]
 # ## As a layer
 #
-# Our three matrices were chosen by hand. In a model they are learned, so they become the weights of three linear
-# layers, in a module that one can put into a network:
+# In a model the three matrices are learned, so they become the weights of three linear layers, in a module that one can
+# put into a network:
 
 # %% tags=["remove-cell"]
 chance = torch.get_rng_state()
@@ -539,8 +536,7 @@ torch.set_rng_state(chance)
 # %% [markdown]
 # ## What self-attention cannot see
 #
-# We shuffle five random words, and compare each word's new vector with the one it had in the old order. The number
-# printed is the largest change of any entry.
+# We shuffle five random words, and print for each the largest change of any entry of its new vector.
 
 # %% [markdown]
 # **Predict.** No mask, and word 3 now comes first, then 0, 4, 1 and 2. How many of the five new vectors change: none,
@@ -635,17 +631,17 @@ assert row[wide.tokens.index("street")] < row[wide.tokens.index("animal")]
 assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
-# So the weights do respond to a word that comes later, but they do not point neatly at the right noun. We chose this head
-# because it showed something. Whether weights *explain* what a model does is disputed (Jain and
-# Wallace, 2019); chapter 16 comes back to it.
+# So the weights respond to a word that comes later, but they do not point neatly at the right noun. And we chose this
+# head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019);
+# chapter 16 comes back to it.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
-# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning. Which axis does
-# it take? We try a batch of two sentences of five words. Over the five keys of a query the shares should sum to 1. Over
-# the two sentences they should not, for no sentence looks at the other.
+# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning. Which axis does it take? In a batch of two
+# sentences of five words, the shares should sum to 1 over the five keys of a query, and not over the two sentences, for
+# neither looks at the other.
 
 # %%
 import warnings
@@ -660,12 +656,12 @@ for name, totals in sums.items():
     print(f"sums over the {name:10}", [f"{total:.2f}" for total in totals])
 
 # %% [markdown]
-# With three dimensions `F.softmax` takes the first: the *sentences of a batch* compete for attention. No error, and training runs.
-# The sum over the keys shows the mistake. So write `dim=-1`: it stays right when a dimension is added in front.
+# With three dimensions `F.softmax` takes the first: the *sentences of a batch* compete for attention, and training runs
+# without an error. So write `dim=-1`: it stays right when a dimension is added in front.
 #
 # ### The mask after the softmax
 #
-# One could also compute the weights first, and set the forbidden ones to zero afterwards.
+# One could also set the forbidden weights to zero after the softmax.
 
 # %%
 of_one = of_a_batch[0]
@@ -676,7 +672,7 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
-# forbidden scores still stand in the denominator. So the first word's output depends on words that it must not see: the
+# forbidden scores still stand in the denominator: the first word's output depends on words that it must not see. The
 # future leaks in after all.
 #
 # ### A query that may look at nothing
@@ -689,8 +685,7 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # **For those who write libraries.** How far the future leaks through a late mask, and what the library's forms do more
 # than yours.
 #
-# First the late mask. Here are the derivatives of the first word's weight on itself with respect to its five scores; all
-# should be 0.
+# Here are the derivatives of the first word's weight on itself with respect to its five scores; all should be 0.
 
 # %%
 s = of_one.clone().requires_grad_()
@@ -701,8 +696,8 @@ for name, weight in {"after": late, "before": early}.items():
     print(f"masked {name:6}", [f"{x:.3f}" for x in slope[0]])
 
 # %% [markdown]
-# Now the library's forms. They keep the rule about zeros by two lines; otherwise they compute what yours computes, as
-# the differences below say.
+# The library's forms keep the rule about zeros by two lines; otherwise they compute what yours computes, as the
+# differences below say.
 #
 # `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
 # beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
@@ -770,9 +765,9 @@ assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 # %% [markdown]
 # ## Other ways to score
 #
-# The score can be computed in other ways; softmax and average stay. In translation, additive attention came first
-# ([chapter 1](01_bottleneck.ipynb#looking-back-by-hand)); it computes a hidden vector for every *pair* of query and key.
-# Dot products won on cost: all of them together are one matrix product, the operation that processors are tuned for most.
+# Other scores are possible; softmax and average stay. In translation, additive attention came first ([chapter
+# 1](01_bottleneck.ipynb#looking-back-by-hand)); it computes a hidden vector for every *pair* of query and key. Dot
+# products won on cost: all of them together are one matrix product, the operation that processors are tuned for most.
 #
 # <details><summary>Four scores, and which of them translates better</summary>
 #

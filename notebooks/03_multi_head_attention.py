@@ -92,8 +92,8 @@ print("dog bites man, one head:", (0.5 * dog + 0.5 * man).tolist())
 print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
-# Both sentences give the same vector. This average has forgotten who was where, and nothing that is made from it
-# alone can bring it back.
+# Both sentences give the same vector. The average has forgotten who was where, and nothing made from it alone can bring
+# that back.
 #
 # <details><summary>And with unequal shares, or with values that say where they stand?</summary>
 #
@@ -130,7 +130,7 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 # 512 numbers wide and has 8 heads, so each of them reads all 512 numbers of a word and makes 64 new ones from them:
 # $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$ and $W_i^V$. $W^O$ is 512 × 512.
 #
-# All of it on one page, with three heads for a sentence of three words, six numbers each:
+# Here are three heads, for a sentence of three words of six numbers each:
 
 # %% tags=["remove-input"]
 draw("multi_head")
@@ -162,7 +162,7 @@ for h in (1, 8, 16):
 #
 # ## Head by head
 #
-# First the slow way, exactly as the formula says. The sizes are small, and $d_v$ differs from $d_k$, which is allowed.
+# First the slow way, exactly as the formula says. The sizes are small, and $d_v$ differs from $d_k$, as it may.
 
 # %%
 n, d_model, h, d_k, d_v = 5, 12, 3, 4, 2
@@ -185,8 +185,8 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # ## All heads at once
 #
 # Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: the first $d_k$ columns
-# of the wide product belong to head 0, the next to head 1, and so on. To check it, we print how far each head's columns are, at most, from
-# the small product $X W_i^Q$:
+# of the wide product belong to head 0, the next to head 1, and so on. How far is each head's part, at most, from the
+# small product?
 
 # %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)
@@ -203,9 +203,9 @@ for i in range(h):
 draw("split_heads")
 
 # %% [markdown]
-# So each row of `Q_wide` is cut into $h$ pieces, one for each head: `view` cuts. And the heads become a dimension of
-# their own, *in front of* the positions: `transpose` swaps two dimensions. They have to stand in front because PyTorch
-# takes the last two dimensions as matrices, and does one product for every index in front of them, here for every head.
+# `view` cuts each row of `Q_wide` into $h$ pieces, one for each head. `transpose` then swaps two dimensions, so that
+# the heads stand *in front of* the positions: PyTorch takes the last two dimensions as matrices, and does one product
+# for every index in front of them, here for every head.
 
 
 # %% tags=["atol=1e-4"]
@@ -233,7 +233,7 @@ assert_close(Z_at_once, Z)
 # ## As a layer
 #
 # With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
-# linear layers around the attention of chapter 2. Every line of `forward` says which shape it makes.
+# linear layers around the attention of chapter 2.
 
 
 # %%
@@ -387,7 +387,7 @@ def influence(right):
 print("view and transpose\n", influence(right=True))
 
 # %% [markdown]
-# A triangle, as it should be: word 1 (the second row) moves the outputs 1, 2 and 3.
+# A triangle, as it should be: word 1, the second row, moves outputs 1, 2 and 3.
 
 # %% [markdown]
 # **Predict.** Now `view` alone, with the same causal mask. Which outputs does word 1 move: 1, 2 and 3 as before, only
@@ -405,13 +405,13 @@ print("view and transpose\n", influence(right=True))
 print("view alone\n", influence(right=False))
 
 # %% [markdown]
-# Half of the sentence is cut off from the other half, silently. A good test tries *every* word. (**Try it** without
+# Silently, half of the sentence is cut off from the other half. A good test tries *every* word. (**Try it** without
 # `causal_mask(4)` in `attend`: which numbers are 0?)
 #
-# `transpose` moves no number either; it only notes the new order. So after it, numbers that are neighbours in the tensor
-# are no longer neighbours in memory, where `view` reads them one after the other. PyTorch notices and refuses, with a
-# message about *strides* (how many places in memory lie between neighbours). Use `reshape` or `flatten`: they first
-# copy the numbers into the new order. Do not mend the error by dropping the `transpose`.
+# `transpose` moves no number either; it only notes the new order. After it, neighbours in the tensor are no longer
+# neighbours in memory, where `view` would read them one after the other. So PyTorch refuses a `view`, with a message
+# about *strides* (how many places in memory lie between neighbours). Use `reshape` or `flatten`, which first copy the
+# numbers into the new order. Do not mend the error by dropping the `transpose`.
 #
 # ## Sentences of different lengths
 #
@@ -464,10 +464,10 @@ assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
-# Both masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences,
-# (5, 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats what is missing: the row for
-# every query, the table for every sentence. So their `&` has the shape (2, 1, 5, 5), a table for each sentence.
+# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well. Both
+# masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences, (5,
+# 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats the row for every query and the
+# table for every sentence; their `&` has the shape (2, 1, 5, 5).
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is filled. Padding: the first three columns are filled, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: filled where a query (row) may look at a key (column)."}}
 both = causal_mask(5) & mask
@@ -499,13 +499,13 @@ print(f"largest difference: {(summed - Z).abs().max():.1e}")
 assert_close(summed, Z)
 
 # %% [markdown]
-# Each head's output has its own block of rows, and is spread by it over all $d_{model}$ numbers. Only then are the
-# contributions *added*. So a head can be taken out by leaving out its term of the sum, as exercise 4 does.
+# Each head's output is spread by its own block over all $d_{model}$ numbers, and only then are the contributions
+# *added*. So a head is taken out by leaving out its term of the sum, as exercise 4 does.
 #
 # ## The class that the book uses
 #
-# The rest of the book is built from a class that does the same arithmetic and can do a little more. You need not learn
-# it. With our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
+# The rest of the book uses a class that does the same arithmetic and can do a little more. You need not learn it. With
+# our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
 #
 # **For those who write libraries.** The class, what it can do besides, and its comparison with PyTorch's.
 #
@@ -594,9 +594,9 @@ assert_close(like_the_loop(X[None])[0], Z)
 # %% [markdown]
 # ## Real heads
 #
-# MiniLM's projections have other names, and they have biases; otherwise they are what you have just built. The
-# course's library translates the names and runs the model through this chapter's attention. Is it really the same
-# model as in Hugging Face's `transformers`, the library that most people would load it with?
+# MiniLM's projections have other names, and biases; otherwise they are what you have just built. The course's library
+# translates the names and runs the model through this chapter's attention. Is it really the same model as in Hugging
+# Face's `transformers`, with which most people would load it?
 
 # %% tags=["hide-input", "atol=1e-4"]
 from transformers import AutoModel, AutoTokenizer
@@ -621,8 +621,7 @@ assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
 # What do the 72 heads do? Choose one in the grid, then point at a word. Layer 0, head 2 looks at the previous word,
-# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front. How
-# many others can be named so easily is counted below.
+# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
@@ -699,7 +698,7 @@ assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) 
 
 # %% [markdown]
 # More than half of them follow none of these rules on our sentence. And a rule is not a purpose: the head that looks
-# from "it" to "animal" is among those that rest on `[CLS]`, for so it does at most of the other words.
+# from "it" to "animal" is among those that rest on `[CLS]`, as it does at most of the other words.
 #
 # BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
 # `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a strong square may
@@ -780,9 +779,9 @@ with torch.no_grad():
 # %% [markdown]
 # **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$. The
 # matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit. (The
-# rank of a matrix says how many of its rows are needed to make all others of them by multiplying and adding.)
-# What is its **rank** for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM,
-# which is 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
+# rank of a matrix says how many of its rows are needed to make all the others by scaling and adding.) What is its
+# **rank** for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM, which is
+# 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
 # %% tags=["hide-cell"]
 # Solution 3

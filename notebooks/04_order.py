@@ -2,10 +2,10 @@
 # # Order
 #
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
-# small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 %
-# of the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets
-# (nearly) all of them right within a few hundred steps: to each digit's vector we add numbers that say where it stands.
-# They are read off a row of clocks, some fast and some slow, which run on by one tick from digit to digit.
+# small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 % of
+# the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets nearly
+# all of them right within a few hundred steps: to each digit's vector we add numbers that say where it stands. They are
+# read off a row of clocks, some fast and some slow, which run on by one tick from digit to digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -59,12 +59,12 @@ from lectures_lib.show.drawings import draw
 # %% [markdown]
 # ## What the model without positions knows
 #
-# Chapter 2 had a warning: shuffle the tokens, and without a causal mask the outputs are shuffled in the same way and
-# otherwise unchanged. So whatever the model says about a digit depends on that digit and on *which* others are there,
-# never on where they stand.
+# Shuffle the tokens, and without a causal mask the outputs are shuffled in the same way and otherwise unchanged
+# (chapter 2). So whatever the model says about a digit depends on that digit and on *which* others are there, never on
+# where they stand.
 #
-# Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place
-# of the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each is equally likely
+# Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place of
+# the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each is equally likely
 # to be the last one, but two of them are a 1. So the best guess is 1, right in 2 cases of 7. It is the same at every
 # place: the best one can do is to name the digit that is most frequent at the *other* places.
 
@@ -132,13 +132,13 @@ plots.heatmap(
 plt.show()
 
 # %% [markdown]
-# Bits jump. The columns on the right do not. The first change fast, the last hardly
-# at all. All of them are sines and cosines, the choice of the Transformer's authors. (The comparison with bits is a
-# textbook's.) Each pair $i$ of a sine and a cosine has a frequency $\omega_i$ of its own, lower than that of the pair before:
+# Bits jump. The columns on the right do not: they are sines and cosines, the choice of the Transformer's authors. The
+# first change fast, the last hardly at all. Each pair $i$ of a sine and a cosine has a frequency $\omega_i$ of its own,
+# lower than that of the pair before:
 #
 # $$\begin{aligned} PE_{pos,\,2i} &= \sin(pos \cdot \omega_i), \\ PE_{pos,\,2i+1} &= \cos(pos \cdot \omega_i), \\ \omega_i &= 10000^{-2i/d_{model}}. \end{aligned}$$
 #
-# By hand, with $d_{model} = 4$: there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
+# By hand, with $d_{model} = 4$, there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
 # The vector of position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) \approx (0.84, 0.54, 0.01, 1.00)$.
 #
 # And what is done with it? It is added to the word's vector, number by number:
@@ -147,9 +147,8 @@ plt.show()
 draw("addition")
 
 # %% [markdown]
-# That happens once, below the first layer. A batch of sentences has the shape (batch, n, d_model) and the table of
-# positions (n, d_model): broadcasting adds the same table to every sentence. In code the table is one outer product of
-# positions and frequencies:
+# That happens once, below the first layer, and broadcasting adds the same table to every sentence of a batch. In code
+# the table's angles are one outer product of positions and frequencies:
 
 
 # %%
@@ -305,9 +304,9 @@ class Reader(nn.Module):
 
 # %% [markdown]
 # We train three readers: one without positions, one with sinusoids, one with learned positions. Every step draws 64
-# fresh strings, so that nothing can be learned by heart. Two things differ between the two with positions: the
-# positions, and how large the words are at the start. The "learned" reader's words have a standard deviation of 0.02,
-# like its positions; the other's have 1. Without that it often fails; "What goes wrong" shows it.
+# fresh strings, so that nothing can be learned by heart. The two with positions differ also in how large the words are
+# at the start: the "learned" reader's have a standard deviation of 0.02, like its positions, the other's 1. With words
+# of 1 the learned one often fails, as "What goes wrong" shows.
 
 
 # %%
@@ -378,8 +377,7 @@ plt.show()
 # are right only by chance. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
 # read, and in training the twelfth place was never filled. The learned table has a row for it, which still holds the
 # random numbers it started with. The sinusoids have a sensible vector for it, but the model was never trained on that
-# vector. Having a vector for a position is not the same as
-# having learned what to do there.
+# vector. Having a vector for a position is not the same as having learned what to do there.
 #
 # </details>
 
@@ -412,10 +410,10 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # ## Clocks
 #
 # Why just these waves? A sine and a cosine of the same angle are the coordinates of a point on a circle, the tip of a
-# hand. Let the hand start at twelve and turn clockwise, as on any clock: then its tip lies by the *sine* to the right and
-# by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by one
-# radian (57 degrees) with every token, the others more and more slowly. All together they tell the time; a single one
-# tells it badly, for the slow ones hardly move and the fast ones are soon back near where they were.
+# hand. Let the hand start at twelve and turn clockwise, as on any clock: then its tip lies by the *sine* to the right
+# and by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by
+# one radian (57 degrees) with every token, the others more and more slowly. All together they tell the time. A single
+# one tells it badly: the slow ones hardly move, and the fast ones are soon back near where they were.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -424,10 +422,10 @@ ClockDial(d_model=8)
 # %% [markdown]
 # ## What the waves are good for
 #
-# **Each position has its own vector** (lecture slides say: positions are *separable*). The first hand alone sees to that: it turns by one radian a token, and no whole
-# number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very near
-# (exercise 1). The slowest, $i = d_{model}/2 - 1$, needs $2\pi /
-# \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$ tokens for one turn, about 60,600 if $d_{model} = 512$.
+# **Each position has its own vector.** The first hand alone sees to that: it turns by one radian a token, and no whole
+# number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very
+# near (exercise 1). The slowest, $i = d_{model}/2 - 1$, needs $2\pi / \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$
+# tokens for one turn, about 60,600 if $d_{model} = 512$.
 
 # %% [markdown]
 # **Predict.** A position vector of 512 numbers is made of 256 hands of length 1, so its own length is $\sqrt{256} =
@@ -556,10 +554,11 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 #
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
-# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can look
-# $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$ places
-# (rows times $W^Q = M_{-k}^\top$, which is $M_k$), then the query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). The
-# authors guessed that a model would easily learn this; it was one of their reasons for the waves.
+# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can
+# look $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$
+# places (for rows, that is $W^Q = M_{-k}^\top = M_k$), then the query made at position $p$ equals the key made at $p -
+# k$, and no other key fits better (exercise 4). The authors guessed that a model would easily learn this; it was one of
+# their reasons for the waves.
 #
 # MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
 # token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
@@ -594,6 +593,8 @@ before = weights.argmax(dim=-1) == torch.arange(128) - 1
 print(f"attend most to the previous position: {before.sum()} of 127")
 
 # %% [markdown]
+# So the head hardly needs the words.
+#
 # ## What goes wrong
 #
 # ### Positions that nobody hears

@@ -3,10 +3,10 @@
 #
 # *Attention is all you need*, says the title of the paper. Let us test that. A layer of MiniLM has two halves:
 # attention, and after it a small network that works on each word by itself. Neither half *replaces* a word's vector
-# $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. Below we take these two plus signs out of every layer,
-# and nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word
-# with every other. Strong blue means that two vectors point the same way. The upper row of the
-# picture is the model as it was published, the lower row the one without plus signs.
+# $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus signs out of every layer, and
+# nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word with
+# every other: as published in the upper row of the picture, without plus signs in the lower. Strong blue means that two
+# vectors point the same way.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -111,8 +111,8 @@ plt.show()
 
 # %% [markdown]
 # Without its plus signs a trained model with 72 attention heads ends up with vectors that all point the same way,
-# whatever the word. So there is more to a layer than attention. This chapter is about what stands around it, why each
-# part is there, and how six such layers become **the encoder**, the half of the Transformer that reads.
+# whatever the word. So there is more to a layer than attention. This chapter says what stands around it and why, and
+# how six such layers become **the encoder**, the half of the Transformer that reads.
 #
 # **After this chapter you can**
 #
@@ -164,9 +164,8 @@ x = torch.randn(2, 5, 16)  # 2 sentences of 5 words
 print(tuple(x.shape), "→", tuple(plain(x).shape))
 
 # %% [markdown]
-# The same shape comes out that went in, so blocks can be stacked. **This is the block that you should be able to
-# write from memory.** What follows says why each of its parts is there. Begin with the plus signs, $x + a$ and
-# $z + f$.
+# The same shape comes out that went in, so blocks can be stacked. **This is the block that you should be able to write
+# from memory.** Why is each of its parts there? Begin with the plus signs, $x + a$ and $z + f$.
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
@@ -199,8 +198,8 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# Attention averages words. Is that what makes them alike? The cut has also taken away the way on which a word's own
-# vector passes unchanged. A mask tells the two apart: each word may attend to itself alone, so that nothing is averaged.
+# Attention averages words. Is that what makes them alike? The cut has also blocked the way on which a word's own vector
+# passes. A mask tells the two apart: each word may attend to itself alone, so that nothing is averaged.
 
 # %% [markdown]
 # **Predict.** Both plus signs are out, and each word attends to itself only. What is the mean cosine after six layers:
@@ -208,8 +207,8 @@ assert cosines(cut[4])[off].mean() > 0.99
 #
 # <details><summary>Answer</summary>
 #
-# Less: 0.33. "1.00" would be right if the missing $x$ alone did the harm. It does some: with the plus signs in, this mask
-# gives 0.10. But to make all words alike takes averaging without a plus.
+# Less: 0.33. "1.00" would be right if the missing $x$ alone did the harm. It does some: with the plus signs in, this
+# mask gives 0.10. But in MiniLM's six layers it takes averaging without a plus to make all words alike.
 #
 # </details>
 
@@ -240,14 +239,14 @@ for layer in range(4):
     x = weights @ x
 
 # %% [markdown]
-# An average lies between the numbers that it is made of. So no layer of averages can spread the words over a wider
-# range. This one narrows it by a factor of four each time, and soon there is nothing left to tell the words apart.
-# The projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For stacks of
-# self-attention alone, with weights that are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
+# An average lies between the numbers that it is made of, so no layer of averages can spread the words over a wider
+# range. This one narrows it by a factor of four each time, and soon nothing is left to tell the words apart. The
+# projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For stacks of self-attention
+# alone, with weights that are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
-# The remedy is to let a layer *add* to what is there, instead of replacing it. If $f$ is the layer's work,
+# The remedy is to let a layer *add* to what is there. If $f$ is the layer's work,
 #
 # $$x \;\mapsto\; x + f(x).$$
 #
@@ -269,17 +268,16 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly: **try**
-# `x = (x + weights @ x) / 2`. How far it goes depends on the weights: with the random ones of
-# [A vector on its way](../book/motion.md#a-vector-on-its-way) words end together without the plus in all six draws, and
-# in some draws with it.)
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly: **try** `x = (x +
+# weights @ x) / 2`. How far it goes depends on the weights: with some of the random ones of [A vector on its
+# way](../book/motion.md#a-vector-on-its-way), words end together even with the plus.)
 #
 # The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
 # through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, one part in 17 million. The derivative of
 # $x + f(x)$ is $1 + 0.5$. Even where $f$ has a derivative of 0, that 1 remains, and the gradient passes. (Only a
 # derivative near −1 would undo it.)
 #
-# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The next section has the remedy, a norm, and *Forty-eight layers* measures all of this.
+# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The remedy is a norm.
 
 # %% [markdown]
 # ## Normalisation
@@ -291,7 +289,7 @@ for layer in range(4):
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
 # The result has mean 0 and variance 1, whatever came in; (10, 30, 50, 70) gives the same. This is **layer
-# normalisation** (Ba, Kiros and Hinton, 2016). So that the model may choose another scale and another centre for each
+# normalisation** (Ba, Kiros and Hinton, 2016). So that the model may choose another scale and centre for each
 # dimension, two learned vectors follow, $\gamma$ (ones at the start) and $\beta$ (zeros). A tiny $\varepsilon$ avoids a
 # division by zero when all numbers are equal:
 #
@@ -318,7 +316,7 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 # ### Which axis?
 #
 # You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). The formula is the same; what
-# differs is which numbers share a mean. Text comes as a block with three axes, (batch, n, d_model):
+# differs is which numbers share a mean. Text comes with three axes, (batch, n, d_model):
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
@@ -350,9 +348,9 @@ plt.show()
 # %% [markdown]
 # For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one
 # for each feature. So LayerNorm does the same for a batch of one, for any length, in training and in use. With
-# BatchNorm a sentence's vectors depend in training on the other sentences of its batch, padding included. (The folded
-# cell measures by how much.) In Transformers for text the batch statistics of BatchNorm were found to fluctuate too much from step
-# to step (Shen et al., 2020).
+# BatchNorm a sentence's vectors depend in training on the rest of its batch, padding included (measured in the folded
+# cell). In Transformers for text the batch statistics of BatchNorm were found to fluctuate too much from step to step
+# (Shen et al., 2020).
 
 # %% tags=["hide-cell"]
 # The same sentence in two batches, beside others whose numbers are larger by 3
@@ -455,8 +453,8 @@ for name, layer in both.items():
     print(f"{name:13} {int((change > 1e-5).sum())} of 5 outputs move")
 
 # %% [markdown]
-# (You may find the same layer described as one product with a long table of all words, or as two **convolutions
-# with kernel 1**. The folded cell shows that all three are one function.)
+# (The same layer is also described as one product with a long table of all words, or as two **convolutions with kernel
+# 1**. All three are one function, as the folded cell shows.)
 
 # %% tags=["hide-cell", "atol=2e-5"]
 feed_forward = FeedForward(d_model=8, d_ff=32)
@@ -490,10 +488,11 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 draw("pre_and_post_norm")
 
 # %% [markdown]
-# You can watch a word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or
+# To watch a word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or
 # without: [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
 #
-# What follows from the place of the norm? Here are 24 untrained blocks of each kind, and how long a word's vector is after each:
+# What follows from the place of the norm? Here is how long a word's vector is after each of 24 untrained blocks of
+# either kind:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over 24 blocks, the length of a word's vector. Post-norm stays level at 11, pre-norm rises from 14 to over 50."}, "figure": {"caption": "Length of a word's vector after each of 24 untrained blocks (d_model = 128)."}}
@@ -539,8 +538,8 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 #
 # In training, some of the numbers that a sublayer wants to add are set to zero, chosen at random, anew at every step.
 # In the smaller of the paper's two models, called **base**, it is one in ten. No single number can then be relied upon,
-# which makes it harder for a model to learn its examples by heart. The others are divided by 0.9, so that their sum
-# stays the same on average. Here it is one in two, and the others are divided by 0.5:
+# which makes it harder to learn examples by heart. The others are divided by 0.9, so that their sum stays the same on
+# average. Below it is one in two, and the others are divided by 0.5:
 
 # %%
 torch.manual_seed(0)
@@ -568,9 +567,9 @@ print(tuple(x.shape))
 # %% [markdown]
 # ### The forms the library uses
 #
-# Later chapters choose the place of the norm, the dropout and the activation. So in the library a sublayer's plus,
-# norm and dropout are one module, `Residual`; two of those make an `EncoderBlock`, and `Encoder` is the stack. They are
-# folded here. With all options left alone they do what `PlainBlock` does, and what PyTorch's layer does:
+# Later chapters choose the place of the norm, the dropout and the activation. So in the library plus, norm and dropout
+# are one module, `Residual`; an `EncoderBlock` has one around each of its sublayers, and `Encoder` is the stack. They
+# are folded here. With all options left alone they do what `PlainBlock` does, and what PyTorch's layer does:
 
 
 # %% tags=["hide-input"]
@@ -709,10 +708,11 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in blocks.parameters()):
 #
 # Why the plus *and* the norm? Take 48 feed-forward layers, not yet trained and without attention, and follow the
 # gradient from the output down. The layers are joined in four ways: without a plus sign, with it, and with plus and
-# norm, as post-norm (the block to remember) and as pre-norm. They start with two kinds of random weights: those
-# of Glorot and Bengio (2010), with which this book's Transformers start, and those that He et al. (2015) made for layers
-# with ReLU: variance $2/n$ behind a ReLU, which stops half of what comes, and $1/n$ where none stands before the layer,
-# as before $W_1$. (What PyTorch gives a linear layer by itself, $1/(3n)$, is smaller still.)
+# norm, as post-norm (the block to remember) and as pre-norm. They start with two kinds of random weights. Those of
+# Glorot and Bengio (2010), with which this book's Transformers start, have variance $2 / (\text{inputs} +
+# \text{outputs})$. Those of He et al. (2015) are made for ReLU: with $n$ inputs, variance $2/n$ behind a ReLU, which
+# stops half of what comes, and $1/n$ where none stands before the layer, as before $W_1$. (What PyTorch gives a linear
+# layer by itself, $1/(3n)$, is smaller still.)
 
 
 # %%
@@ -793,10 +793,9 @@ similar = [cosines(x)[off_diagonal].mean() for _, x in measured["He"].values()]
 assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 
 # %% [markdown]
-# A plus sign alone makes the gradient grow. With plus and norm it keeps its size, to within a factor of ten or so. Here
-# is why, for post-norm and He's weights. The sum $x + f(x)$ is about $\sqrt 2$ times as long as $x$, and the norm
-# divides by $\sqrt 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$
-# at the norm.
+# A plus sign alone makes the gradient grow. With plus and norm it keeps its size, to within a factor of ten or so. Take
+# post-norm and He's weights: the sum $x + f(x)$ is about $\sqrt 2$ times as long as $x$, and the norm divides by $\sqrt
+# 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$ at the norm.
 #
 # <details><summary>Where 0.57 comes from, and how much pre-norm lets through</summary>
 #
@@ -814,13 +813,13 @@ assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 #
 # </details>
 #
-# What is the plus for, then? See the last column. The 32 words came in
-# pointing anywhere, with a mean cosine of 0. Without the plus they leave pointing the same way, although no layer has
-# mixed them. (One feed-forward layer makes words a little more alike: with three other seeds the mean cosine is
-# 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max
-# .2f -->. After 48 without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With
-# the plus this goes more slowly, and most slowly in pre-norm, where every layer adds a vector of the same length to a
-# stream that grows, and turns it less and less.
+# What is the plus for, then? See the last column. The 32 words came in pointing anywhere, with a mean cosine near 0.
+# Without the plus they leave pointing the same way, although no layer has mixed them. (One feed-forward layer makes
+# words a little more alike: with three other seeds the mean cosine is 0.28<!-- other_seeds:
+# chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max .2f -->. After 48
+# without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With the plus this goes
+# more slowly, and most slowly in pre-norm, where every layer adds a vector of the same length to a stream that grows,
+# and turns it less and less.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -845,17 +844,17 @@ plt.show()
 # | recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ |
 # | convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ |
 #
-# The steps are a main reason for the Transformer: the words of a recurrent network have to wait for each other.
+# The steps are a main reason for the Transformer: in a recurrent network words wait for each other.
 #
 # <details><summary>Measured: a recurrent layer and a convolution</summary>
 #
-# In a training step on one sentence of 128 words (prediction and gradient), a GRU, the recurrent layer of [chapter
-# 1](01_bottleneck.ipynb), took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as
-# long as attention on two CPU cores (the median of 25 runs, which lay between 7 and 38). A convolution's words do not
-# wait either: at 512 words ours took 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f
-# --> of attention's time. But one layer of it sees only three neighbouring words. Two words at a distance of 500 hear
-# of each other only through a stack of many layers; this is what the last column of the table counts. (The logarithm
-# holds for convolutions with growing gaps; without gaps it takes about $n/k$ layers.)
+# In a training step on one sentence of 128 words, a GRU, the recurrent layer of [chapter 1](01_bottleneck.ipynb), took
+# 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
+# cores (the median of 25 runs, which lay between 7 and 38). In a convolution no word waits: at 512 words ours took
+# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one
+# layer of it sees only three neighbouring words. Two words at a distance of 500 meet only through a stack of many
+# layers, which the last column of the table counts. (The logarithm holds for convolutions with growing gaps; without
+# gaps it takes about $n/k$ layers.)
 #
 # </details>
 #
@@ -941,8 +940,8 @@ for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items()
     print(f"{name:18} the words move by up to {change.abs().max():.2f}")
 
 # %% [markdown]
-# Then the masks in the attention no longer help, and in a left-to-right model every word learns something about the
-# future. Chapter 3's test finds it: a sentence must get the same vectors alone and in a padded batch.
+# Then masks in the attention no longer help, and in a left-to-right model every word learns something about the future.
+# Chapter 3's test finds it: a sentence must get the same vectors alone and in a padded batch.
 #
 # ### Dropout that stays on
 #

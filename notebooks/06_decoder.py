@@ -2,11 +2,11 @@
 # # The decoder
 #
 # People write *july 20, 1969* or *20 july 1969*; computers want `1969-07-20`. To get from one to the other you read the
-# whole date and then write one character after another. Before each character you look at two things: at what you have
-# written so far, and at the place in the original that matters now. At the end of this chapter a model of fewer than
-# 90,000 parameters learns to do this from examples alone.
+# whole date and then write one character after another, each with a look at two things: what you have written so far,
+# and the place in the original that matters now. At the end of this chapter a model of fewer than 90,000 parameters
+# learns to do this from examples alone.
 #
-# The encoder of [chapter 5](05_encoder.ipynb) does the reading. The **decoder** does the writing. Together they are the
+# The encoder of [chapter 5](05_encoder.ipynb) does the reading, the **decoder** the writing. Together they are the
 # Transformer of 2017.
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -31,7 +31,7 @@ from lectures_lib.show.drawings import draw
 draw("whole_transformer")
 
 # %% [markdown]
-# On the left is chapter 5's encoder, which reads. The right half, which writes, is new.
+# The right half is new.
 #
 # **After this chapter you can**
 #
@@ -107,8 +107,8 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 #
 # Eleven, and the end token is not among them. With twelve read and eleven to predict, the last one read would ask "what
 # comes after the end?", and there is no answer. When the target moves to the right, its last character drops out, and
-# that is where the end token stands. The end token is there to be predicted, not to be read. It is tempting to keep it,
-# and one finds descriptions in which it is appended to the decoder's input as well.
+# that is where the end token stands. The end token is there to be predicted, not to be read. (It is tempting to keep
+# it; some descriptions do.)
 #
 # </details>
 
@@ -165,26 +165,26 @@ print("predicts:", to_text(target[0]), target.shape[1])
 draw("targets")
 
 # %% [markdown]
-# Training in this way is called **teacher forcing**. Whatever the model would have said itself, the next position
-# reads the right character, as if a teacher had corrected it at once. That makes all eleven positions trainable in one
-# pass. It also means that in training the model never sees its own mistakes, while in use it has to live with them.
-# How its mistakes are carried on is measured further down.
+# Training in this way is called **teacher forcing**. Whatever the model would have said itself, the next position reads
+# the right character, as if a teacher had corrected it at once. That makes all eleven positions trainable in one pass.
+# It also means that in training the model never sees its own mistakes, while in use it has to live with them.
 #
 # Both ways side by side, with a model like the one at the end of this chapter and any date of yours: [A date, letter by
-# letter](../book/live.md#a-date-letter-by-letter). Spoil a letter that training gives, and see which rows cannot see it.
+# letter](../book/live.md#a-date-letter-by-letter). Spoil a letter that training gives, and find the rows that cannot
+# see it.
 #
 # ## Looking at the source
 #
-# The decoder looks at what it has written, and it looks at the source. This second look is **cross-attention**. It is
-# the attention of chapters 2 and 3, with one change: the queries are made from the decoder's vectors, the keys and
-# values from the memory, the encoder's output:
+# The decoder looks at what it has written, and at the source. This second look is **cross-attention**: the attention of
+# chapters 2 and 3, with one change: the queries are made from the decoder's vectors, the keys and values from the
+# memory, the encoder's output:
 #
 # $$\begin{aligned} Q &= X_{\text{decoder}} W^Q, \\ K &= X_{\text{encoder}} W^K, \\ V &= X_{\text{encoder}} W^V. \end{aligned}$$
 #
-# By hand: the source is `may 5`, and the decoder is about to write the month. Suppose that its query meets the five
-# keys with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are
-# 0.41, 0.15, 0.41, 0.02 and 0.02. So four fifths of the mixture that the decoder receives are values of `m` and `y`,
-# and no other month has both of these letters.
+# By hand: the source is `may 5`, and the decoder is about to write the month. Suppose its query meets the five keys
+# with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are 0.41,
+# 0.15, 0.41, 0.02 and 0.02. So four fifths of the mixture that the decoder receives are values of `m` and `y`, and no
+# other month has both of these letters.
 
 # %%
 shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
@@ -192,9 +192,9 @@ print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=T
 
 # %% [markdown]
 # Source and target have lengths of their own, so the table of weights is now a rectangle: one row for each position
-# that is written, one column for each that is read. No causal mask is needed, because the whole source is there. But
-# sources of different lengths in one batch need a padding mask. Two sources, of nine characters and of five, and six
-# characters written; one head, in full:
+# that is written, one column for each that is read. No causal mask is needed, because the whole source is there, but
+# sources of different lengths in one batch need a padding mask. Here are two sources, of nine characters and of five,
+# six characters written, and one head:
 
 # %%
 torch.manual_seed(0)
@@ -289,12 +289,12 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 # %% [markdown]
 # The decoder is a stack of $N = 6$ such blocks, each with parameters of its own. All six look at the *same* memory,
 # each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes, so the keys and values of
-# cross-attention *can* be computed once and used at every step ([chapter 9b](09b_cache.ipynb)).
+# cross-attention can be computed once for all steps ([chapter 9b](09b_cache.ipynb)).
 #
 # ### All at once, or one at a time
 #
-# The causal mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. Chapter 5's blocks
-# under a causal mask and six random vectors will do to test it. Compute all six in one pass. Then hand over the first
+# The causal mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take
+# chapter 5's blocks under a causal mask and six random vectors. Compute all six in one pass. Then hand over the first
 # only, then the first two, and so on, and compare each last vector with the one from the single pass.
 
 # %% [markdown]
@@ -331,27 +331,28 @@ for n, name in ((1, "one block"), (2, "two blocks")):
     print(f"{name:18} {gap(n, False):9.4f} {gap(n, True):13.4f}")
 
 # %% [markdown]
-# So the mask stays on in use as in training. With it, a character's vector never changes again, whatever is written
-# after it. And the comparison is a good test of any decoder.
+# So the mask stays on in use. With it, a character's vector never changes again, whatever is written after it. And the
+# comparison is a good test of any decoder.
 #
 # ## The whole Transformer
 #
-# Of the drawing at the start of the chapter, only the input and the output are still to be explained. At the bottom, source and target need token vectors and positions. At the
-# top, the decoder's vector must be turned into one score for each token of the vocabulary: here 42 characters, in the
-# paper 37,000 pieces of words. These scores are the **logits**; softmax makes shares of them, which sum to 1.
+# Of the drawing at the start of the chapter, the two ends are still to be explained. At the bottom, source and target
+# need token vectors and positions. At the top, the decoder's vector must become one score for each token of the
+# vocabulary: here 42 characters, in the paper 37,000 pieces of words. These scores are the **logits**; softmax makes
+# shares of them, which sum to 1.
 
 # %% tags=["remove-input"]
 draw("vector_to_token")
 
 # %% [markdown]
 # The step from the vector to the scores takes a matrix with a row for each token, and there is one already: that of the
-# token vectors. The paper uses the same matrix $E$ three times (**tied embeddings**): for the source, for the target
-# and, transposed, for the scores. A token is likely next if its own vector fits the decoder's:
+# token vectors. The paper uses this matrix $E$ three times (**tied embeddings**): for the source, for the target and,
+# transposed, for the scores. A token is likely next if its own vector fits the decoder's:
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
-# (The bias $b$ is common in code; the paper does not mention one, and our listing leaves it out.) The listing below is
-# a whole Transformer. It needs, from before:
+# (The bias $b$ is common in code; the paper does not mention one.) The listing below is a whole Transformer, without
+# $b$. It needs, from before:
 #
 # - `MultiHeadAttention(…)` (chapter 3), inside the blocks;
 # - `sinusoidal_positions(n, d_model)` (chapter 4), a vector for each place;
@@ -420,9 +421,9 @@ print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1
 # %% [markdown]
 # ### The form the library uses
 #
-# The library's form is the same, with what practice asks for: all sizes in one `TransformerConfig` (what you leave out
-# is as in the paper's base model), dropout and the norm's place in every block, the bias $b$. Sources given without
-# lengths are taken to have no padding. Its parts are folded here:
+# The library's form adds what practice asks for: all sizes in one `TransformerConfig` (what you leave out is as in the
+# paper's base model), dropout and the norm's place in every block, the bias $b$. Sources given without lengths are
+# taken to have no padding. Its parts are folded:
 
 
 # %% tags=["hide-input"]
@@ -607,7 +608,7 @@ read = read.expand(2, -1)
 assert_close(bare(texts, read, lengths), same(texts, read, lengths))
 
 # %% [markdown]
-# Two dates go in. With random weights the scores mean nothing yet; their shape is right:
+# Two dates go in. With random weights the scores mean nothing yet, but their shape is right:
 
 # %%
 config = TransformerConfig(
@@ -712,7 +713,7 @@ assert all((a - b).abs().max() < 1e-5 * a.abs().max() for a, b in compared.value
 # The paper lists 65 million for its base model ($d_{\text{model}} = 512$) and 213 million for the big one
 # ($d_{\text{model}} = 1024$). With its vocabulary of "about 37000" tokens we count 63.1 and 214.3 million, part by part
 # in the folded cell. What makes the difference the paper does not say. So if *your* base model has 63 million, nothing
-# is missing. Its largest part is the decoder, 25 million: each of its blocks has two attentions.
+# is missing. The largest part is the decoder, 25 million: each of its blocks has two attentions.
 
 
 # %% tags=["hide-cell"]
@@ -757,8 +758,8 @@ for what, (in_base, in_big) in rows.items():
 #
 # ## A Transformer that reads dates
 #
-# Now for the promise at the beginning. The data are all days from 1900 to 2099, in two spellings. We train on 72,049
-# of them; 1,000 are kept aside, so that we can ask about dates the model has never seen.
+# The data are all days from 1900 to 2099, in two spellings. We train on 72,049 of them; 1,000 are kept aside, so that
+# we can ask about dates the model has never seen.
 
 
 # %%
@@ -825,9 +826,9 @@ model, losses = train()
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# To write, here is the loop of the beginning. It runs the decoder over the whole text so far at every step, and takes
-# the likeliest character each time, which is called **greedy** decoding. All our answers are eleven characters long, so
-# eleven steps will do. (Where lengths differ, each must stop at its end token: [chapter 9](09_generating.ipynb).)
+# To write, here is the loop of the beginning. At every step it runs the decoder over the whole text so far and takes
+# the likeliest character: **greedy** decoding. All our answers are eleven characters long, so eleven steps will do.
+# (Where lengths differ, each must stop at its end token: [chapter 9](09_generating.ipynb).)
 
 
 # %% tags=["atol=0.1"]
@@ -867,9 +868,8 @@ text = "july 20, 1969"
 print(text, "→", to_text(write(model, *to_ids([text.lower()]))[0]))
 
 # %% [markdown]
-# And step by step, with the arrow keys. The bluer a character of the source, the more cross-attention it gets (mean
-# of the four heads). What is written so far is what the decoder reads. Of its four likeliest next characters the marked
-# one is written. Is it ever unsure?
+# And step by step, with the arrow keys. The bluer a character of the source, the more cross-attention it gets (mean of
+# the four heads). Of the four likeliest next characters the marked one is written. Is the model ever unsure?
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -908,8 +908,8 @@ assert watched.labels[-1].endswith("comes .")
 # %% [markdown]
 # ### With a teacher, and alone
 #
-# In training the model read the right characters, whatever it said. Now it reads its own. How much does that matter?
-# The trained model makes too few mistakes to tell, so here is one that was trained for 150 steps only.
+# How much does it matter that in use the model reads its own characters? Ours makes too few mistakes to tell, so here
+# is one that was trained for 150 steps only.
 
 # %% [markdown]
 # **Predict.** This model predicts every character of the 1,000 unseen dates twice: *with a teacher*, reading the
@@ -946,15 +946,14 @@ assert by_place["with a teacher"][3] > by_place["alone"][3] + 0.15
 assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
-# The columns are the first seven places, with the characters of the first date above them as an example. Look at the
-# year's last two digits. The third digit of the year is the hard one in both ways: about half of the decades are wrong.
-# With a teacher the fourth digit is mostly right all the same, as if the model needed the third digit to find the
-# fourth, and the teacher had given it away. Alone it goes on from its own wrong decade, and the fourth digit is wrong
-# about as often as the third.
+# The columns are the first seven places, with the characters of the first date above them as an example. The third
+# digit of the year is the hard one in both ways: about half of the decades are wrong. With a teacher the fourth digit
+# is mostly right all the same, as if the model needed the third digit to find the fourth, and the teacher had given it
+# away. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third.
 #
-# In training the model meets right characters only, in use also its own wrong ones. This difference is called
-# **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.)
-# Here is the first of the unseen dates in which the two ways differ:
+# Right characters only in training, in use also its own wrong ones: this difference is called **exposure bias**. (Our
+# table shows that mistakes are carried on, not how much the training is to blame for it.) Here is the first of the
+# unseen dates in which the two ways differ:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -1030,11 +1029,11 @@ for name, some in {"unseen": unseen, "200 years earlier": earlier}.items():
     print(f"{name:18} right: {whole.float().mean():.2f}")
 
 # %% [markdown]
-# It is perfect at what the examples show. Two hundred years earlier it is no better than ours: nearly every year that it
-# writes begins with 19 or 20 there, too.
+# It is perfect at what the examples show. Two hundred years earlier it is no better than ours: there, too, nearly every
+# year that it writes begins with 19 or 20.
 #
-# Where does the model look? The picture shows the cross-attention, mean of the four heads, for one date in both spellings.
-# Each row is a character about to be written.
+# Where does the model look? Here is its cross-attention, mean of the four heads, for one date in both spellings. Each
+# row is a character about to be written.
 
 # %%
 day = datetime.date(1969, 7, 20)
@@ -1149,8 +1148,8 @@ ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)  # off the dashed li
 plt.show()
 
 # %% [markdown]
-# The test that finds both bugs changes one character of the target. The scores at the position that has to predict
-# this character must not move; if they do, the model could read its answer.
+# One test finds both bugs: change one character of the target. The scores at the position that has to predict this
+# character must not move; if they do, the model could read its answer.
 
 
 # %% tags=["rtol=0.5"]
@@ -1173,10 +1172,10 @@ print(f"mask off by one: {leak(leaky, shifted):.1f}")
 # %% [markdown]
 # ### The source's padding forgotten
 #
-# The encoder hides the padding from itself; it must be hidden from the decoder too. (In `nn.Transformer` the argument is
-# `memory_key_padding_mask`, and easily forgotten.) Without it everything runs, and cross-attention spends part of its
-# attention on places where nothing stands. Here is the same date, alone and in a batch with a longer one. How far do
-# its scores move?
+# The encoder hides the padding from itself; it must be hidden from the decoder too. (In `nn.Transformer` the argument
+# is `memory_key_padding_mask`, and easily forgotten.) Without it everything runs, and part of the cross-attention goes
+# to places where nothing stands. Here is the same date, alone and in a batch with a longer one. How far do its scores
+# move?
 
 
 # %% tags=["rtol=0.6"]
@@ -1199,7 +1198,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
     print(f"{name:15} {(alone - together).abs().max():.2f}")
 
 # %% [markdown]
-# Such a bug hides well: the output is right whenever a source is alone in its batch.
+# Such a bug hides well: a source alone in its batch comes out right.
 
 # %% [markdown]
 # ## Exercises
@@ -1278,7 +1277,7 @@ for answer in ("1969-07-20", "1969-07-02"):
 # **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
 # **All of it at once**, on your own sentence, in your browser: [the whole model at
-# work](../book/through.md#the-whole-model-at-work). From there one can go [down to single products](../book/through.md).
+# work](../book/through.md#the-whole-model-at-work), and [down to single products](../book/through.md).
 #
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
 # it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:
