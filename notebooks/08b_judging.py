@@ -481,7 +481,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | German to English | 39.4<!-- multi30k_cpu: de-en/apart/last_greedy/mean .1f --> | 40.2<!-- multi30k_cpu: de-en/apart/last_beam/mean .1f --> | 40.4<!-- multi30k_cpu: de-en/apart/mean_greedy/mean .1f --> | 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> |
 # | English to German | 37.4<!-- multi30k_cpu: en-de/apart/last_greedy/mean .1f --> | 38.2<!-- multi30k_cpu: en-de/apart/last_beam/mean .1f --> | 38.0<!-- multi30k_cpu: en-de/apart/mean_greedy/mean .1f --> | 38.7<!-- multi30k_cpu: en-de/cased/mean .1f --> |
 #
-# Each of the two adds 0.5 to 1.0 points, both together 1.6 into English and 1.3 into German. (Means of three seeds,
+# Each of the two adds 0.5 to 1.0 points, and both together 1.6 into English and 1.3 into German. (Means of three seeds,
 # which in the last column lie between 40.4<!-- multi30k_cpu: de-en/cased/min .1f --> and 41.4<!-- multi30k_cpu:
 # de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!--
 # multi30k_cpu: en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes
