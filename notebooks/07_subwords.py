@@ -5,7 +5,7 @@
 #
 # You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with a
 # fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often? We
-# list the words on most pages of Python's own manual, and read some of the others with the list.
+# list the words on most pages of Python's manual, and read other pages with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -262,9 +262,8 @@ for word in ("drained", "straining", "tea"):
     print(f"{word:10} {spell(word, merges)}")
 
 # %% [markdown]
-# (Try a word of your own.) There is no rain in "drained". The program counts letters; it does not know what words mean.
-# That is the bargain: usual words cost few tokens, unusual words many, and nothing is unknown, at least as long as its
-# letters are known.
+# (Try a word of your own.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
+# bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known.
 #
 # ## Watch it learn
 #
@@ -590,8 +589,8 @@ plt.show()
 #
 # ## WordPiece, BERT's way
 #
-# BERT is often said to use byte pairs. It uses a relative. **WordPiece** was made for voice search in Japanese and
-# Korean (Schuster and Nakajima, 2012), went through Google's translator (Wu et al., 2016), and differs in three points.
+# BERT is often said to use byte pairs. It uses a relative, **WordPiece**, made for voice search in Japanese and Korean
+# (Schuster and Nakajima, 2012) and taken over by Google's translator (Wu et al., 2016). It differs in three points.
 #
 # *How pieces are written.* Spaces are dropped, and a piece that continues a word is marked with `##`. "Teapot" is
 # `tea ##pot`.
@@ -640,10 +639,10 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 # %% [markdown]
 # Pieces are what was frequent, not what is right.
 #
-# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published,
-# merges the pair that makes the text most **likely**. Take our seventeen words, letter by letter: 94 letters, 22 of
-# them an "i" and 22 an "n". If they stood in one row, in random order, "i n" would stand together about $22 \cdot 22 / 94
-# \approx 5$ times. It does so 22 times, *more often than by chance*, and so it deserves to be merged.
+# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
+# the pair that makes the text most **likely**. Our seventeen words have 94 letters, 22 of them an "i" and 22 an "n". In
+# one row, in random order, "i n" would stand together about $22 \cdot 22 / 94 \approx 5$ times. It does so 22 times,
+# *more often than by chance*, and so it deserves to be merged.
 #
 # In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
 # pieces. Chance predicts $n_a n_b / N$ pairs. If we merge the pair, the logarithm of the text's probability grows by
@@ -810,8 +809,8 @@ for name in ("Einstein", "Christine"):
 #
 # ## A real vocabulary
 #
-# How does BERT's vocabulary fare with words that are rare, and with languages it was not learned on? First the rare
-# ones. We count the pieces for each word, the tokenizer's *fertility*:
+# How does BERT's vocabulary fare with rare words, and with languages it was not learned on? First the pieces for each
+# word, the tokenizer's *fertility*:
 
 # %% tags=["rtol=0.05"]
 counts = Counter(words_of(train))
@@ -898,8 +897,7 @@ for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
 #
 # ### The longest match in place of the merges
 #
-# Byte pairs and WordPiece keep the same kind of list, so it is tempting to use WordPiece's way of reading, longest
-# piece first, on a byte-pair vocabulary.
+# It is tempting to use WordPiece's way of reading, longest piece first, on a byte-pair vocabulary.
 
 
 # %%
