@@ -96,9 +96,9 @@ from lectures_lib.tokenization import BPE
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
 # Then the sentence has the probability $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller
-# probabilities, so to compare texts we take the average factor. Since three factors were multiplied, that is the third
-# root: $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely
-# ones. This number, 4, is the **perplexity**.
+# probabilities, so to compare texts we take the average factor, here the third root: $\sqrt[3]{1/64} = 1/4$. It is as
+# if at every word the model had had to choose among **four** equally likely ones. This number, 4, is the
+# **perplexity**.
 #
 # Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
 # mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
@@ -187,10 +187,9 @@ assert cut(held_out, N) == data.blocks(held_out, N)
 
 # %% [markdown]
 # Before any network, two models that only count. The **unigram** model always gives the same answer: how often each
-# token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair that was never
-# seen would get 0, and one 0 is enough for an infinite perplexity. So each row of counts gets 50 extra counts, shared
-# among the tokens in the unigram model's proportions: a row with many counts hardly changes, a row with few becomes
-# much like the unigram.
+# token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair never seen would
+# get 0, and one 0 makes the perplexity infinite. So each row of counts gets 50 extra counts, shared among the tokens in
+# the unigram model's proportions: a row with many counts hardly changes, a row with few becomes much like the unigram.
 
 # %%
 row = torch.tensor(train)
@@ -652,7 +651,7 @@ for temperature in (0.3, 0.8, 1.5):
 #
 # ### What an hour buys
 #
-# Our model had half a minute. The one at the top of the page had about an hour of one core (three such runs took 50<!--
+# Our model had half a minute, the one at the top of the page about an hour of one core (three such runs took 50<!--
 # language_models_cpu: trained/minutes/mean .0f --> minutes on average, beside other work): the same class, four blocks
 # of width 192, 1.9 million parameters. It learned from a million characters of Shakespeare's plays. Its tokens are
 # single bytes, so it had to find out by itself what a word is, who speaks, and where a line ends.
@@ -873,11 +872,9 @@ assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 # %% [markdown]
 # ## Exercises
 #
-# Ungraded; a solution is folded below each.
-#
-# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of
-# ten the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for
-# the two to be equal?
+# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of ten
+# the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for the two
+# to be equal?
 
 # %% tags=["hide-cell"]
 # Solution 1

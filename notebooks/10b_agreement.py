@@ -348,9 +348,9 @@ plt.show()
 # transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
 # First, a recurrent network is often said to forget its subject. This one is not behind. (Tran, Bisazza and Monz (2018)
-# compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture:
-# six nouns are twenty words, and a distance of a thousand would be another experiment. For attention the subject is
-# always one step away, but where to step has to be learned.
+# compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) But six nouns are twenty
+# words, and a distance of a thousand would be another experiment. For attention the subject is always one step away,
+# but where to step has to be learned.
 #
 # Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two and
 # like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with
@@ -664,11 +664,10 @@ for who in SELVES["himself"] + SELVES["herself"]:
 # Directional models are sometimes said to read a text word by word. Ours reads it at once, all positions in parallel;
 # what makes it directional is the triangle of the mask, and nothing else.
 #
-# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the word that tells
-# what "light" means comes after it. BERT's authors measured it. With the same data and settings, but trained to say the
-# next word, and with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14),
-# and 77.8 F1 instead of 87.9 on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1
-# and table 5).
+# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the clue to "light"
+# comes after it. BERT's authors measured it. With the same data and settings, but trained to say the next word, and
+# with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14), and 77.8 F1
+# instead of 87.9 on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1 and table 5).
 #
 # One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo (Peters
 # et al. 2018), with recurrent networks. Each half still decides without the other's side. BERT lets every layer look
@@ -759,8 +758,6 @@ assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least
 
 # %% [markdown]
 # ## Exercises
-#
-# Ungraded; a solution is folded below each.
 #
 # **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest* noun, of the *first*
 # noun, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for 0 to 6 nouns in between. Which of
