@@ -5,7 +5,7 @@
 #
 # You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with a
 # fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often? We
-# list the words on most pages of Python's own manual, and read some of the others with the list.
+# list the words on most pages of Python's manual, and read other pages with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -90,10 +90,10 @@ at_400 = sum(w not in dictionary for w in words_of(new)) / len(words_of(new))
 assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
-# The curve falls fast, but it does not reach zero. Among the words that were missing when this page was made were
-# "unreachable", "unfilled" and "unchangeable": words that every reader of the manual understands at once. Some of the
-# missing words are what the new page is about, some are derived from words that the list has, and some are plain
-# English that the other pages happened not to need ("my", "thing"). No list is long enough to end that.
+# The curve falls fast, but it does not reach zero. Some of the words missing when this page was made are what a new
+# page is about, and some are plain English that the other pages happened not to need ("my", "thing"). Others are
+# derived from words on the list, and every reader understands them at once: "unreachable", "unfilled", "unchangeable".
+# No list is long enough to end that.
 #
 # **After this chapter you can**
 #
@@ -117,11 +117,10 @@ print(len(sentence), "letters and spaces:", *sentence)
 # %% [markdown]
 # Nothing is unknown any more, but the sentence is seven times as long. Attention compares every token with every other
 # one ([chapter 2](02_self_attention.ipynb)), so seven times the length is about fifty times the comparisons. And a
-# single letter means nothing; the model would probably have to spend some of its work on spelling.
+# single letter means nothing: some of the model's work would probably go into spelling.
 #
 # We want pieces that are *short where the text is unusual and long where it is usual*: "the" in one piece,
-# "unputdownable" in a few. And we do not want to decide ourselves where to cut, language by language. The text should
-# decide.
+# "unputdownable" in a few. And the text should decide where to cut, not we, language by language.
 #
 # ## Byte pairs by hand
 #
@@ -188,12 +187,11 @@ def learn(word_counts, n_merges, min_count=1):
 
 
 # %% [markdown]
-# When two pairs are equally frequent, some rule must decide, and always in the same way. Ours is in the line with
-# `min`: the largest count (hence the minus), of equals the pair whose left symbol, then right symbol, is the oldest. The
-# letters come first, in the order of the alphabet; then what was merged, in the order of the merges.
+# When two pairs are equally frequent, some rule must decide, always in the same way. In the line with `min` the largest
+# count wins (hence the minus), and among equals the pair whose left symbol, then whose right symbol, is the oldest:
+# letters first, by the alphabet, then what was merged, in the order of the merges.
 #
-# Each line of the next output shows a pair with its count, and then the words as they are *before* this pair is
-# merged.
+# Each line of the next output shows a pair with its count, and the words *before* this pair is merged.
 
 # %% [markdown]
 # **Predict.** Which pair of neighbours is the most frequent in these seventeen words ($6 + 4 + 3 + 2 + 2$), and how
@@ -228,8 +226,8 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. In a long text they are frequent and stand at the end of many different words, and for a
-# program that can only count, that is what an ending is.
+# program about endings. They are frequent and stand at the end of many different words, and for a program that can only
+# count, that is what an ending is.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -264,15 +262,13 @@ for word in ("drained", "straining", "tea"):
     print(f"{word:10} {spell(word, merges)}")
 
 # %% [markdown]
-# (Try a word of your own.) There is no rain in "drained". The program counts letters; it does not know what words mean.
-# That is the bargain: usual words cost few tokens, unusual words many, and nothing is unknown, at least as long as its
-# letters are known.
+# (Try a word of your own.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
+# bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known.
 #
 # ## Watch it learn
 #
 # Now a text with more rhythm: *How much wood would a woodchuck chuck if a woodchuck could chuck wood?* Each step shows
 # the words as they are spelled at that moment, the pair about to be merged in a frame, and the count that made it win.
-# Use the buttons, the slider or the arrow keys.
 
 # %% tags=["hide-input"]
 riddle = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
@@ -320,11 +316,11 @@ Stepper(
 )
 
 # %% [markdown]
-# Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we take no more.
-# (`learn` by itself goes on as long as there is a pair; `ByteBPE`, below, stops it here, with `min_count=2`.) Merge 4
-# makes "od", which is part of "wood" and of nothing else. No word of the riddle is spelled with it once "wood" is
-# there, but it keeps its place in the vocabulary for ever. Real vocabularies hold such leftovers, too: of more than
-# 3,700 pieces merged on the manual, about one in ten never occurs when the manual is cut with them.
+# Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. (`learn` by
+# itself would go on; `min_count=2` stops it.) Merge 4 makes "od", which is part of "wood" and of nothing else. Once
+# "wood" is there, no word of the riddle is spelled with "od", but it keeps its place in the vocabulary. Real
+# vocabularies hold such leftovers, too: of more than 3,700 pieces merged on the manual, about one in ten never occurs
+# when the manual is cut with them.
 #
 # ## From letters to bytes
 #
@@ -341,17 +337,12 @@ for character in "eé漢🙂":
 # So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). To build one like it,
 # we need two steps before the pairs.
 #
-# <details><summary>Why byte pairs, if the symbols were letters?</summary>
-#
-# The name comes from file compression. When the method came to translation in 2016, its symbols were characters, and
-# it kept the name. GPT-2 made the name true again.
-#
-# </details>
+# (The name *byte pairs* comes from file compression. In translation, from 2016, the symbols were characters; GPT-2 made
+# the name true again.)
 #
 # **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible
-# character. 188 bytes have a visible character of the same number in Unicode and keep it. The other 68 have none (173
-# is a hyphen that does not show), so they borrow the characters that come after the first 256. The space, which matters
-# most, appears as `Ġ`.
+# character. 188 bytes have one of the same number in Unicode and keep it. The other 68 have none (173 is a hyphen that
+# does not show) and borrow the characters after the first 256. The space, which matters most, appears as `Ġ`.
 
 
 # %%
@@ -376,8 +367,8 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # %% [markdown]
 # **Words, before pairs.** Pairs are counted within words, so text must be cut into words first. Otherwise the most
 # frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
-# one regular expression. Its alternatives, in order: the English endings after an apostrophe; letters; digits; other
-# signs; and white space. Three of them begin with an optional space, written ` ?`.
+# one regular expression. Its alternatives, in order: the English endings after an apostrophe; letters of any script
+# (`\p{L}`); digits (`\p{N}`); other signs; and white space (`\s`). Three of them begin with an optional space, ` ?`.
 
 # %%
 # 's and its like; letters, digits or other signs, with the space before; white space
@@ -450,15 +441,15 @@ for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 �
 
 # %% [markdown]
 # It has read one riddle in English and writes Hindi. Scripts it has never seen cost a token for each byte, but they
-# come back unchanged: **there is no text it cannot write**. And " wood", with its space, has become one token, while
-# "wood" without a space takes two: in the riddle a space always stands before it.
+# come back unchanged: **there is no text it cannot write**. And " wood" has become one token, while "wood" takes two:
+# in the riddle a space always stands before it.
 #
 # ## The same in the library
 #
 # Our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only changes the
-# words that contain the pair, and the library's `BPE` corrects the counts of those only. Otherwise its loop is the one
+# words that contain the pair, and the library's `BPE` corrects the counts of those only; otherwise its loop is the one
 # above. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual,
-# and the two fast ones read the pages that neither has seen:
+# and the two fast ones read pages that neither has seen:
 
 # %% tags=["rtol=0.1"]
 ours = ByteBPE(train, n_merges=60)
@@ -506,8 +497,8 @@ assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 #
 # ## How large a vocabulary?
 #
-# On a long text merging goes on and on, so somebody has to choose when to stop. The first $k$ merges of a long run are
-# the merges of a short run, so one training gives all the sizes.
+# On a long text somebody has to choose when merging stops. The first $k$ merges of a long run are the merges of a short
+# run, so one training gives all the sizes.
 
 # %% tags=["rtol=0.05"]
 large = BPE.train(train, vocab_size=4000)
@@ -547,11 +538,10 @@ gains = [before - after for before, after in pairwise(per_word)]
 assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 
 # %% [markdown]
-# The first merges do most of the work, since the most frequent pairs come first: the first 144 save nearly three tokens
-# a word, the last 1,500 about an eighth of one. Why not go on for ever, towards whole words? Because every token costs
-# a row of parameters. The base Transformer had a vocabulary of about 37,000 tokens (byte pairs, shared by English and
-# German) and 512 numbers for each: 19 of its 65 million parameters are that table. And the rows of rare tokens are
-# seldom trained.
+# The most frequent pairs come first, so the first 144 merges save nearly three tokens a word, the last 1,500 about an
+# eighth of one. Why not go on for ever, towards whole words? Because every token costs a row of parameters, and the
+# rows of rare tokens are seldom trained. The base Transformer had about 37,000 tokens (byte pairs, shared by English
+# and German) of 512 numbers each: 19 of its 65 million parameters are that table.
 #
 # The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
 # sentence pairs (Sennrich, Haddow and Birch, 2016; UNK: unknown tokens in a test text):
@@ -599,8 +589,8 @@ plt.show()
 #
 # ## WordPiece, BERT's way
 #
-# BERT is often said to use byte pairs. It uses a relative. **WordPiece** was made for voice search in Japanese and
-# Korean (Schuster and Nakajima, 2012), went through Google's translator (Wu et al., 2016), and differs in three points.
+# BERT is often said to use byte pairs. It uses a relative, **WordPiece**, made for voice search in Japanese and Korean
+# (Schuster and Nakajima, 2012) and taken over by Google's translator (Wu et al., 2016). It differs in three points.
 #
 # *How pieces are written.* Spaces are dropped, and a piece that continues a word is marked with `##`. "Teapot" is
 # `tea ##pot`.
@@ -649,10 +639,10 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 # %% [markdown]
 # Pieces are what was frequent, not what is right.
 #
-# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published,
-# merges the pair that makes the text most **likely**. Take our seventeen words, letter by letter: 94 letters, 22 of
-# them an "i" and 22 an "n". If they stood in one row, in random order, "i n" would stand together about $22 \cdot 22 / 94
-# \approx 5$ times. It does so 22 times, *more often than by chance*, and so it deserves to be merged.
+# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
+# the pair that makes the text most **likely**. Our seventeen words have 94 letters, 22 of them an "i" and 22 an "n". In
+# one row, in random order, "i n" would stand together about $22 \cdot 22 / 94 \approx 5$ times. It does so 22 times,
+# *more often than by chance*, and so it deserves to be merged.
 #
 # In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
 # pieces. Chance predicts $n_a n_b / N$ pairs. If we merge the pair, the logarithm of the text's probability grows by
@@ -679,10 +669,10 @@ for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
     print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
 
 # %% [markdown]
-# The ratio likes "ed" best by far, *because* it occurs only twice. In these words "i" and "n" never stand apart, nor
-# "r" and "a", nor "e" and "d". For such a pair the ratio is one divided by the count. But merging "ed" saves next to
-# nothing. The gain weighs by the count and prefers "in", as byte pairs do. On the twenty sentences below, the bare
-# ratio already fills a vocabulary with rarities (exercise 5).
+# The ratio likes "ed" best by far, *because* it occurs only twice: "e" and "d" never stand apart here, nor do "i" and
+# "n" or "r" and "a", and for such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing.
+# The gain weighs by the count and prefers "in", as byte pairs do. On the twenty sentences below, the bare ratio already
+# fills a vocabulary with rarities (exercise 5).
 #
 # (How BERT *reads* can be seen in its own code. The program that learned its vocabulary was never published, and
 # Hugging Face's trainer for WordPiece simply counts.)
@@ -705,8 +695,8 @@ for text in [*new, "Défense d'afficher!", "漢字 and ½ tea", "a" * 101]:
     assert wordpiece.encode(text) == theirs.encode(text, add_special_tokens=False).ids
 
 # %% [markdown]
-# The accent and the capital letter are gone for good. Byte pairs would have kept them. (The library's WordPiece,
-# `longest_first` behind this cleaning, gives the ids that Hugging Face's gives, on all new pages and odd cases.)
+# The accent and the capital letter are gone for good. Byte pairs would have kept them. (`longest_first` behind this
+# cleaning is the library's `WordPiece`; its ids are those of Hugging Face's, on all new pages.)
 #
 # **Your own text**, in BERT's word pieces and in byte pairs, with the merges that made each of them, in your browser:
 # [Type your own](../book/live.md#words-in-pieces).
@@ -728,29 +718,29 @@ for token, (start, end), segment in zip(
     print(f"{token:8} segment {segment}   {text!r}")
 
 # %% [markdown]
-# What if somebody types the five characters `[SEP]`? Hugging Face's tokenizers, and so ours, turn them into the
-# special token. (BERT's own code does not.) Whoever sends your service the text "I [SEP] you" can put a boundary into
-# your input where you did not want one.
+# What if somebody types the five characters `[SEP]`? Hugging Face's tokenizers, and so ours, turn them into the special
+# token. (BERT's own code does not.) So whoever sends your service the text "I [SEP] you" puts a boundary into your
+# input.
 #
 # ### A third way: Unigram
 #
-# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each
-# a probability, and throws out those that the text needs least. It reads a word in its *likeliest* spelling, the one
+# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each a
+# probability, and throws out those that the text needs least. It reads a word in its *likeliest* spelling, the one
 # whose pieces have the largest product of probabilities (exercise 4 finds it). T5 and ALBERT read that way. They use
-# the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces included and shown as `▁`,
-# so that it needs no rule for what a word is. That matters in Japanese or Thai, where words are not kept apart by
-# spaces. SentencePiece can learn byte pairs too; it is the name of a program, not of a method.
+# the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces included and shown as `▁`, so
+# that it needs no rule for what a word is; Japanese and Thai do not keep words apart by spaces. SentencePiece can learn
+# byte pairs too: it is the name of a program, not of a method.
 #
 # ## Two languages, one vocabulary
 #
 # The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
-# table](../book/published/transformer.md#two-sentences-in-pieces) of two phrases). One of its phrases was "asinine
-# situation". The byte pairs cut "asinine" into `as|in|ine`, and no system found a translation. The one with a joint
-# vocabulary wrote `As|in|in-|Situation`.
+# table](../book/published/transformer.md#two-sentences-in-pieces) of two phrases). In "asinine situation" byte pairs
+# cut the first word into `as|in|ine`, and no system found a translation. The one with a joint vocabulary wrote
+# `As|in|in-|Situation`.
 #
-# Their hundred million words are not here, but twenty pairs of sentences, written for this book, show where such
-# pieces come from. "Asinine" does not occur in them. We learn once for each language separately, and once for both
-# together (80 merges each, or 160).
+# Their hundred million words are not here, but twenty pairs of sentences, written for this book and without "asinine",
+# show where such pieces come from. We learn once for each language separately, and once for both together (80 merges
+# each, or 160).
 
 # %% tags=["hide-input"]
 sentences = [
@@ -805,22 +795,22 @@ for name in ("Einstein", "Christine"):
     )
 
 # %% [markdown]
-# `as|in|ine`, just as in the table, from twenty sentences! We wrote such words into them. "As" is
-# a frequent word, "in" is a frequent word and a frequent part of words, "-ine" ends engine, machine, wine, fine and
-# magazine. None of the three has anything to do with *asinus*, the donkey.
+# `as|in|ine`, just as in the table, from twenty sentences! We wrote such words into them: "as" is a frequent word, "in"
+# is a word and a part of words, "-ine" ends engine, machine, wine, fine and magazine. None of the three has anything to
+# do with *asinus*, the donkey.
 #
 # Now the names, which have to be *copied* from one language to the other. The German vocabulary knows "ein" and "st";
 # the English one knows "ine" and "te". So the same name is cut in two ways, and a translator that wants to copy it must
 # first learn that, behind `E|in`, `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the
-# same way on both sides, by construction: it is the same function applied to the same letters. (Not in fewer pieces:
-# Einstein takes six, in German alone five.) The Transformer's paper shares one vocabulary between English and German,
-# too. (A joint vocabulary helps less where a capital letter is involved: "situation" and "Situation" begin with
-# different bytes, and to a tokenizer these are two words.)
+# same way on both sides, since it is the same function applied to the same letters. (Not in fewer pieces: Einstein
+# takes six, in German alone five.) The Transformer's paper shares one vocabulary between English and German, too. A
+# joint vocabulary helps less where a capital letter is involved: "situation" and "Situation" begin with different
+# bytes, and are two words to a tokenizer.
 #
 # ## A real vocabulary
 #
-# How does BERT's vocabulary fare with words that are rare, and with languages it was not learned on? First the rare
-# ones. We count the pieces for each word, the tokenizer's *fertility*:
+# How does BERT's vocabulary fare with rare words, and with languages it was not learned on? First the pieces for each
+# word, the tokenizer's *fertility*:
 
 # %% tags=["rtol=0.05"]
 counts = Counter(words_of(train))
@@ -833,9 +823,9 @@ for name, group in groups.items():
     print(f"{name}: {sum(pieces) / len(group):.2f} pieces each")
 
 # %% [markdown]
-# Between languages fertility is no fair measure: Finnish may say in one word what takes English four. So we let the
-# tokenizer read the *same text* in several languages, the first article of the Universal Declaration of Human Rights,
-# and count the tokens of the whole.
+# Between languages fertility is no fair measure: Finnish may say in one word what takes English four. So the tokenizer
+# now reads the *same text*, the first article of the Universal Declaration of Human Rights, and we count all its
+# tokens.
 
 # %% tags=["hide-input"]
 article = {
@@ -867,7 +857,7 @@ article = {
 # <details><summary>Answer</summary>
 #
 # Greek takes 163, five times as many. The vocabulary holds the Greek *letters* and hardly any pieces made of them, so
-# almost every letter is a token. Chinese takes 43, not many more than English, and that looks like good news until one
+# almost every letter is a token. Chinese takes 43, a third more than English, and that looks like good news until one
 # reads them: 25 of the 43 are `[UNK]`. A short result can also mean that the text is gone.
 #
 # </details>
@@ -886,28 +876,28 @@ assert totals["English"] == 32 and totals["Greek"] == 163 and totals["Chinese"] 
 assert read["Chinese"].count("[UNK]") == 25
 
 # %% [markdown]
-# About twice as many tokens for French, German and Finnish, four to five times as many for Russian and Greek. Chinese
-# lost characters, one word each, because this vocabulary starts from characters, not from bytes. Greek became long
-# because the vocabulary was learned on English, for which it is excellent. But where a model is meant for everyone,
-# that length costs money, waiting time and room in a limited context, and those pay whose language was rare in the
-# training text. Some multilingual models (multilingual BERT, XLM-R) learn their vocabulary on a mixture in which small
-# languages are counted more than once.
+# About twice as many tokens for French, German and Finnish, four to five times as many for Russian and Greek. Each
+# Chinese character is a word of its own here, and one that the vocabulary does not hold becomes `[UNK]`; a vocabulary
+# that starts from bytes loses none. Greek became long because the vocabulary was learned on English, for which it is
+# excellent. But where a model is meant for everyone, that length costs money, waiting time and room in a limited
+# context, and those pay whose language was rare in the training text. Some multilingual models (multilingual BERT,
+# XLM-R) learn their vocabulary on a mixture in which small languages are counted more than once.
 #
-# Numbers fare no better. Neighbours on the number line may look quite different:
+# Numbers fare no better:
 
 # %%
 for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
     print(f"{number:8} {wordpiece.tokenize(number).tokens}")
 
 # %% [markdown]
-# 2021 is a token, and 2022 is a "202" followed by a 2. From such pieces a model is expected to learn arithmetic.
+# 2021 is a token, its neighbour 2022 is a "202" followed by a 2. From such pieces a model is expected to learn
+# arithmetic.
 #
 # ## What goes wrong
 #
 # ### The longest match in place of the merges
 #
-# Byte pairs and WordPiece keep the same kind of list, so it is tempting to use WordPiece's way of reading, longest
-# piece first, on a byte-pair vocabulary.
+# It is tempting to use WordPiece's way of reading, longest piece first, on a byte-pair vocabulary.
 
 
 # %%
@@ -937,17 +927,15 @@ differ = [
 print(f"{len(differ):,} of {len(plain):,} plain entries of BERT's vocabulary differ")
 
 # %% [markdown]
-# (With our toy tokenizer, that is; a real one has another share.) Why does " father" differ? Among the merges, "t he"
-# comes before "a t". When "a t" has its turn, the "t" is already part of "the". Longest first goes from left to right
-# instead, and meets "at" before "the". Both ways spell the word, so decoding still works and no test of the round
-# trip will notice. But the model was trained on one kind of spelling and is now shown the other. Compare *ids* with
-# the reference, not texts.
+# (A real tokenizer has another share.) Why does " father" differ? Among the merges, "t he" comes before "a t". When "a
+# t" has its turn, the "t" is already part of "the". Longest first goes from left to right instead, and meets "at"
+# before "the". Both ways spell the word, so decoding still works and no test of the round trip will notice, but the
+# model was trained on the other spelling. Compare *ids* with the reference, not texts.
 #
 # ### The space in front
 #
-# For byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a
-# token too. After a prompt that ends with a space, the model must go on with a word that has no space of its own,
-# which is rare.
+# For byte pairs of GPT-2's kind a space at the *end* of a text is a token too. After such a prompt the model must go on
+# with a word that has no space of its own, which is rare.
 
 # %%
 for text in ("wood", " wood", "a wood", "a ", "a"):

@@ -5,8 +5,8 @@
 # translate *twenty-seven, six hundred and eighty* into German. At first it says nothing; then it says words that numbers
 # are made of; then numbers, but others; and at the end it is right.
 #
-# What happens between two rows of this picture is the subject of the chapter: the loss, the step, the learning rate,
-# the batches, and the loop around them. Whether the result is any good is asked on [the next page](08b_judging.ipynb).
+# What happens between two rows of this picture? A loss, a step, a learning rate, batches, and the loop around them.
+# Whether the result is any good is asked on [the next page](08b_judging.ipynb).
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -142,8 +142,8 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 
 # %% [markdown]
 # The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
-# numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop. By
-# the end of the section *The loop* you will have written all that matters in it.
+# numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop. In
+# the section *The loop* you write all that matters in it yourself.
 #
 # **After this chapter you can**
 #
@@ -297,8 +297,9 @@ assert_close(ours, torchs)
 #
 # Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by
 # orders of magnitude: a common word's vector gets a large one in every batch, a rare word's mostly a tiny one, and no
-# single rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight, of the gradient and of
-# its square, and divides the first by the root of the second:
+# single rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight $w$, $m$ of its
+# gradient $g$ and $v$ of $g^2$, and divides the first by the root of the second, each corrected, in step $t$, for
+# having begun at 0:
 #
 # $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w -
 # \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
@@ -646,16 +647,16 @@ assert len(rare) < len(common) / 4
 assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %% [markdown]
-# The library's `Batches` cuts like this, anew in every **epoch** (pass through the data); it can also give each batch a budget of *tokens* rather
-# than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
+# The library's `Batches` cuts like this, anew in every **epoch** (pass through the data); it can also give each batch a
+# budget of *tokens* rather than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
 #
-# Sorting may have a price: in the run at the top, batches of rare lengths had over twice the others' loss on average
-# (after step 200), which is a part of its spikes. And the batches must be shuffled: in order of length, every epoch
-# would end with long sentences, and the model might forget the short ones.
+# The batches must be shuffled: in order of length, every epoch would end with long sentences, and the model might
+# forget the short ones. And sorting may have a price: in the run at the top, batches of rare lengths had over twice the
+# others' loss on average (after step 200), which is a part of its spikes.
 #
-# It pays. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f -->
-# padding as they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and in our measurement training was
-# 1.9<!-- real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, counted without padding.
+# It pays. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f --> padding as
+# they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and in our measurement training was 1.9<!--
+# real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, counted without padding.
 #
 # ## The loop
 #
@@ -703,9 +704,9 @@ ours, theirs = torch.tensor(losses[:30]), torch.tensor(history.losses[:30])
 assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
-# Your model, your schedule, your batches, your loop: 100 steps, a sixth of the way, and the losses are those of the
-# model at the top, at the steps printed. (Later, rounding may part the two.) It writes numbers by now, not always the
-# right ones. (The library's `Transformer` is yours of chapter 6, with types and checks added.)
+# Your model, your schedule, your batches, your loop: at the steps printed the losses are those of the model at the top.
+# (Later, rounding may part the two.) After 100 steps, a sixth of the way, it writes numbers, not always the right ones.
+# (The library's `Transformer` is yours of chapter 6, with types and checks added.)
 #
 # Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
 # smoothing, dropout, held-out lists and when to stop; `data.pad_pairs` pads and shifts by one (*The loss*). The
@@ -750,7 +751,7 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 # (25,000 stands there once: source tokens meet the encoder, target tokens the decoder and the output matrix, which is
 # the embedding's. The scores of attention add little at such lengths. The 3.3 · 10¹⁸ is time times what the GPUs were
 # taken to achieve: [the next page recomputes it](08b_judging.ipynb#what-the-paper-reported).) So a bit over a quarter
-# of the operations that the paper counts went into the model. What became of the rest is not on record: memory traffic,
+# of the operations that the paper counts went into the model. Where the rest went is not on record: memory traffic,
 # waiting and padding, most likely.
 #
 # ## What goes wrong
@@ -759,9 +760,9 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 #
 # A batch is too large for the memory, so it is computed in two portions whose gradients are added up (*gradient
 # accumulation*). Each portion's loss is the mean over its own tokens, and the two are averaged. Hugging Face's
-# `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725). In
-# October 2024, when it turned out that training in small portions had come out worse than in large batches, it was
-# [mended](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025.
+# `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725) and
+# [mended](https://github.com/huggingface/transformers/pull/34191) in October 2024, when training in small portions
+# turned out to be worse than in large batches, with corrections into 2025.
 
 # %% [markdown]
 # **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target tokens. In the mean of
@@ -770,8 +771,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 # <details><summary>Answer</summary>
 #
 # Six times as much: $\tfrac12 \cdot \tfrac12$ against $\tfrac12 \cdot \tfrac1{12}$. A mean of means looks harmless, and
-# with portions of equal size it is. With unequal ones the result depends on how a batch was *cut*, and it should depend
-# on the batch alone. The cell below weights each portion by its tokens, and then the cut no longer matters.
+# with portions of equal size it is. With unequal ones the result depends on how a batch was *cut*, until each portion
+# is weighted by its tokens, as in the cell below.
 #
 # </details>
 

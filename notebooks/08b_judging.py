@@ -87,18 +87,13 @@ plt.show()
 # - read translations of a small model, and tell the good from the bad where no score does.
 #
 # **Time** about 50 minutes. **You need** [chapter 8](08_training.ipynb).
-#
-# The way goes from what can be counted for certain to what must be read. Of lists of numbers one counts those
-# [without a mistake](#is-it-any-good). Of sentences, which have many right translations, one counts pieces in common
-# with a human's: [BLEU](#bleu), and what the [paper's table](#what-the-paper-reported) makes of it. At last a translator
-# of [captions](#captions) gets its score, and is [read](#good-typical-bad).
 
 # %% [markdown]
 # ## Is it any good?
 #
-# Begin where the answer is easy. The folded cell trains [chapter 8](08_training.ipynb)'s small model again, 600 steps
-# on lists of number words, and keeps a copy of what it was after 80. A list is right or it is wrong. We ask for lists
-# that the model has never seen: 400 of two numbers, and all single numbers that were kept aside.
+# Begin where the answer is easy: a list of numbers is right or it is wrong. The folded cell trains [chapter
+# 8](08_training.ipynb)'s small model again, 600 steps on lists of number words, and keeps a copy of it after 80 of
+# them. We ask for lists that it has never seen: 400 of two numbers, and all single numbers that were kept aside.
 
 
 # %% tags=["hide-input"]
@@ -230,9 +225,9 @@ assert forced > free + 0.25
 #
 # ## BLEU
 #
-# A number has one right translation, in words. A real sentence has many good ones, and the usual measure counts what a
-# translation has in common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, $n$ words in a row. Say
-# the first line is the reference, and the second what a model wrote:
+# A number has one right translation, a real sentence has many, and the usual measure counts what a translation has in
+# common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, $n$ words in a row. Say the first line is
+# the reference, and the second what a model wrote:
 #
 #     sechs und dreißig , sieben hundert drei
 #     sechs dreißig , sieben hundert drei drei
@@ -330,9 +325,8 @@ for texts in (fixed, *([pair] for pair in fixed)):
     assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# The last two lines printed have hits among single words
-# only, 4 of 4 and, clipped, 1 of 7; for the longer pieces 1/2, 1/4 and 1/8 of a hit stand in. Where not one word is
-# right, or no translation is four words long, nothing stands in: the score is 0.
+# The last two lines printed have hits among single words only, 4 of 4 and, clipped, 1 of 7; for longer pieces 1/2, 1/4
+# and 1/8 of a hit stand in. Where not one word is right, or no translation is four words long, the score is 0.
 #
 # Three things to ask when somebody quotes a BLEU score. **Over what?** A sentence has a score, and a corpus has one.
 
@@ -372,9 +366,9 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
     print(f"{score:5.1f}  {metric.get_signature()}")
 
 # %% [markdown]
-# The same two translations, and three scores. (`nrefs`: how many references; `case`: as it stands or lowercased; `eff`:
-# whether an $n$ without a hit is left out; `tok`: how the text was cut, 13a as in the WMT tests.) The 28.4 of Vaswani et
-# al. (2017) for English to German was computed on cut text, with German compounds split at their hyphens; sacrebleu,
+# The same two translations, three scores. (`nrefs`: how many references; `case`: as it stands or lowercased; `eff`:
+# whether an $n$ without a hit is left out; `tok`: how the text was cut, 13a as in the WMT tests.) The 28.4 of Vaswani
+# et al. (2017) for English to German was computed on cut text, with German compounds split at their hyphens; sacrebleu,
 # which leaves them whole, tends to score lower, and the two cannot be put into one table.
 #
 # The whole way, for the model of the first section and its copy after 80 steps: ids, translations, text, one sum over
@@ -406,8 +400,7 @@ for steps, trained in ((80, early), (600, model)):
 assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 
 # %% [markdown]
-# The model of 80 steps got hardly a whole list right, and under teacher forcing most single words (the first section of
-# this page); BLEU lies between.
+# After 80 steps hardly a whole list was right, and under teacher forcing most single words; BLEU lies between.
 #
 # BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. **Try
 # it**: `corpus_bleu(["Somebody is sitting on the bench ."], HUMAN[1:])`, and a good translation with fewer points. So
@@ -448,8 +441,8 @@ for name, row in TABLE_2.items():
 # Into German, both Transformers beat all others in the table, ensembles included, and the base model does so at the
 # lowest cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is
 # below all four single systems listed. (A later version of the paper reports 41.8, which is above everything in the
-# table.) The abstract speaks of "a small fraction of the training costs" of the best models. It says so of English to
-# French, and there it holds. Into German base cost a third of what ConvS2S did, and big more than twice as much.
+# table.) The abstract speaks of "a small fraction of the training costs" of the best models for English to French, and
+# there it holds. Into German base cost a third of what ConvS2S did, and big more than twice as much.
 #
 # The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors
 # assume for the P100 cards they used.
@@ -464,8 +457,8 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # Now to real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs to train on, in English and
 # in German. `experiments/multi30k.py` trains a translator for each direction on them, from scratch and on one CPU core:
 # 4 + 4 blocks of width 128, two million parameters, for Wu et al. (2021) found small models best on so few sentences.
-# You know nearly all that is in it: the byte pairs of [chapter 7](07_subwords.ipynb), and from [chapter
-# 8](08_training.ipynb) the paper's schedule, label smoothing, batches by length, `fit`.
+# In it are the byte pairs of [chapter 7](07_subwords.ipynb) and, from [chapter 8](08_training.ipynb), the paper's
+# schedule, label smoothing, batches by length and `fit`.
 #
 # BLEU on the 1,014 captions for validation, greedy decoding, the mean of three runs for each direction:
 #
@@ -488,12 +481,12 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | German to English | 39.4<!-- multi30k_cpu: de-en/apart/last_greedy/mean .1f --> | 40.2<!-- multi30k_cpu: de-en/apart/last_beam/mean .1f --> | 40.4<!-- multi30k_cpu: de-en/apart/mean_greedy/mean .1f --> | 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> |
 # | English to German | 37.4<!-- multi30k_cpu: en-de/apart/last_greedy/mean .1f --> | 38.2<!-- multi30k_cpu: en-de/apart/last_beam/mean .1f --> | 38.0<!-- multi30k_cpu: en-de/apart/mean_greedy/mean .1f --> | 38.7<!-- multi30k_cpu: en-de/cased/mean .1f --> |
 #
-# Each of the two adds 0.5 to 1.0 points, and both together 1.6 into English and 1.3 into German. (Means of three seeds; in
-# the last column they lie between 40.4<!-- multi30k_cpu: de-en/cased/min .1f --> and 41.4<!-- multi30k_cpu:
-# de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!-- multi30k_cpu:
-# en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes each; with beam and mean they have
-# 41.3<!-- multi30k_cpu: de-en/stored .1f --> and 38.7<!-- multi30k_cpu: en-de/stored .1f -->. Here are four sentences of ours; none is a
-# training caption, though one such caption begins like the first:
+# Each of the two adds 0.5 to 1.0 points, and both together 1.6 into English and 1.3 into German. (Means of three seeds,
+# which in the last column lie between 40.4<!-- multi30k_cpu: de-en/cased/min .1f --> and 41.4<!-- multi30k_cpu:
+# de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!--
+# multi30k_cpu: en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes
+# each; with beam and mean they have 41.3<!-- multi30k_cpu: de-en/stored .1f --> and 38.7<!-- multi30k_cpu: en-de/stored
+# .1f -->. Here are four sentences of ours; none is a training caption, though one of those begins like the first:
 
 # %%
 to_english = stored.translator("de", "en")
@@ -527,8 +520,8 @@ print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0]
 # ### Good, typical, bad
 #
 # Numbers do not say *which* sentences go wrong. So read some. We made up these twelve and a translation of each, some
-# easy and some hard; they are no test set. They are sorted by their BLEU. Beside it stands something that the translator
-# knows of itself: the smallest probability that it gave to a token of its own sentence.
+# easy and some hard; they are no test set. They are sorted by their BLEU. Beside it stands what the translator itself
+# knows: the smallest probability that it gave to a token of its sentence.
 
 # %% tags=["hide-input"]
 OURS = {
@@ -596,19 +589,20 @@ assert (
 
 # %% [markdown]
 # Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
-# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". And among them stand two
-# that nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*: most of their other words
-# are right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*, *siebzehn*,
-# *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of something else.
+# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". Among them stand two that
+# nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*, since most of their other
+# words are right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*,
+# *siebzehn*, *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of
+# something else.
 #
 # The second column ranks these twelve better than BLEU, and needs no human's sentence: all that are right have 0.34 or
 # more, all that are wrong 0.17 or less, *niemand* among them. (Twelve sentences prove nothing; and a model can be sure
 # and wrong.)
 #
 # So a score is for ranking systems over many sentences, where one hopes that synonyms hurt them all about alike. Of one
-# sentence it says little, and of one word that turns the meaning round, nothing. For that one has to read, or ask
-# people. [How sure can we be?](13b_how_sure.ipynb) is about the other doubt, whether a difference of scores is more
-# than luck.
+# sentence it says little, and of one word that turns the meaning round, nothing: for that one has to read, or ask
+# people. (Whether a difference of scores is more than luck is the question of [How sure can we
+# be?](13b_how_sure.ipynb).)
 
 # %% [markdown]
 # Now **your own**, in either direction: write captions between the quotation marks and run the cell. (Or in the browser,
@@ -627,8 +621,8 @@ for english in ["A man is riding a bicycle.", "The children are asleep."]:
 # | steps × tokens (source and target) | some hundreds, of small batches | 8,000 × 4,096 | 100,000 × 50,000 |
 # | BLEU, German to English | no captions | 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> on Multi30k | not measured; English to German on WMT 2014: 27.3 |
 #
-# To train one yourself, set the switch in the folded cell to `True`. It needs a network (or a local copy of the data, see
-# [Running the course](../book/running.md)) and, for more than a try, patience or a GPU.
+# To train one yourself, set the switch in the folded cell to `True`. It needs a network (or a local copy of the data,
+# see [Running the course](../book/running.md)) and, for more than a try, patience or a GPU.
 
 # %% tags=["hide-input"]
 REAL_DATA = False  # True: train on Multi30k's captions instead
@@ -676,8 +670,7 @@ if REAL_DATA:
 # %% [markdown]
 # ## Where it looks
 #
-# Where did the small model of the first section look while it wrote? One list, and all four heads of
-# the second layer.
+# Where did the small model of the first section look while it wrote? One list, all four heads of the second layer:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the strongest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
@@ -742,8 +735,8 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? For digits most of the eight heads do (another run deals
-# the work out in another way). For "hundert" it depends on whom one asks. The mean of five seeds
+# So does attention show which word was translated from which? For digits most of the eight heads do (which ones differs
+# from run to run). For "hundert" it depends on whom one asks. The mean of five seeds
 # ([results](../book/results/transformer.md#alignment)):
 #
 # | writing "hundert", looked most at "hundred" | share |
@@ -752,9 +745,9 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # | the head that is best at this, picked afterwards | 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f --> |
 # | chapter 1's recurrent model, which has one head | 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> (0.36<!-- alignment: additive/one_head/hundert/max .2f --> at most) |
 #
-# The last made no mistake in the test. In "six hundred" the encoder's vector at "six" has read its neighbour, and can
-# tell that "hundred" follows. A weight tells where a model looked; it does not tell why, and a model that knows already
-# need not look.
+# The last made no mistake in the test: in "six hundred" the encoder's vector at "six" has read its neighbour, and can
+# tell that "hundred" follows. A weight tells where a model looked, not why, and a model that knows already need not
+# look.
 
 # %% [markdown]
 # ## Our code against Marian's, with random weights
@@ -764,9 +757,9 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # before all cosines in a position vector, a bias on the scores, and a decoder that begins with the padding token.
 #
 # Does our code read them right? **Nothing is translated here**: the folded cell builds Hugging Face's class in small,
-# with random numbers for *every* weight and bias (fresh biases would be 0), and ours reads
-# what it saved. The scores should agree, and no longer once ours forgets the bias on them. (With a network, set the
-# name, and a trained model translates.)
+# with random numbers for *every* weight and bias (fresh biases would be 0, and a forgotten one would not show), and
+# ours reads what it saved. The scores should agree, and no longer once ours forgets the bias on them. (With a network,
+# set the name, and a trained model translates.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"
@@ -913,13 +906,13 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 #
 # 1. Count whole translations, not only words: of lists of nine words, each right nine times in ten, four in ten are
 #    right.
-# 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being short.
-#    It is blind to synonyms, and to the one word that turns the meaning round.
+# 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being
+#    short. It is blind to synonyms, and to the one word that turns the meaning round.
 # 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
-# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost listed, and big scored higher
-#    still, at seven times the cost of base; into French, base did not lead.
-# 5. A translator always says something. Nothing in a sentence says that it was guessed (its probabilities may), so read
-#    what it writes.
+# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost listed, and big scored
+#    higher still, at seven times the cost of base; into French, base did not lead.
+# 5. A translator always says something, and no sentence says that it was guessed (its probabilities may): read what it
+#    writes.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small translator; judge it by whole
 # translations.

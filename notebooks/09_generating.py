@@ -106,9 +106,9 @@ plt.show()
 # ## A translator to play with
 #
 # The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words from
-# English into German. [Chapter 8](08_training.ipynb) is about training; here it is done quickly, in the folded cell
-# below: lists of one or two numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are
-# kept of the model as it was after 100 to 200 steps: we shall need models that are still in doubt.
+# English into German. The folded cell trains it quickly, as in [chapter 8](08_training.ipynb): lists of one or two
+# numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are kept of the model as it was
+# after 100 to 200 steps: we shall need models that are still in doubt.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -158,8 +158,8 @@ model.eval()
 half_trained = copies[5]  # after 150 steps
 
 # %% [markdown]
-# The test examples were not in the training set: 150 lists of two numbers, and the 97 single numbers that are kept for
-# the test. A source is a row of token ids with its length, as in chapter 6.
+# The test examples, 150 lists of two numbers and 97 single numbers, were not in the training set. A source is a row of
+# token ids with its length, as in chapter 6.
 
 
 # %% tags=["hide-input"]
@@ -182,10 +182,9 @@ print(*vocabulary.decode(texts[0].tolist()), "→", *references[0])
 # %% [markdown]
 # ## Greedy
 #
-# The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. One sentence at a
-# time it is five lines. The model is run over the source and all that has been written so far, and only its last
-# position is asked. What is done with the answer, we leave open: `choose` is given the scores of all words and returns
-# one word.
+# The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. For one sentence
+# that is five lines. The model is run over the source and all that has been written so far, and only its last position
+# is asked. What is done with the answer, we leave open: `choose` is given the scores of all words and returns one.
 
 
 # %%
@@ -284,7 +283,7 @@ for look in found.looks:
 # one right answer and the model knows it, so greedy decoding is all one needs.
 #
 # The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
-# least sure of. (In our run it is right there, and wrong at another step where it is surer: go through the words.)
+# least sure of. (In our run it went wrong before that, at a word of which it was surer: go through the words.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 walked, found, _ = walk(
@@ -404,8 +403,7 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
     print("-", *(lexicon[i] for i in sentence[:-1]))
 
 # %% [markdown]
-# The first is greedy, and is the same sentence every time. The others were drawn: new sentences, made of pieces of old
-# ones.
+# The first is greedy, the same sentence every time. The others were drawn: new sentences, made of pieces of old ones.
 
 # %% [markdown]
 # **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that
@@ -415,8 +413,8 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 # <details><summary>Answer</summary>
 #
 # About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and with its end it has 15 chances:
-# $1 - 0.98^{15} = 0.26$. (A little less, since a word from the tail may fit by luck, and since sentences differ in
-# length.) The tempting 2 % is the share of bad words, not of bad sentences.
+# $1 - 0.98^{15} = 0.26$, or a little less, since a word from the tail may fit by luck and sentences differ in length.
+# The tempting 2 % is the share of bad words, not of bad sentences.
 #
 # </details>
 
@@ -609,11 +607,11 @@ print(f"spoilt: {spoilt(say(mine, n=200)):.2f}")
 assert spoilt_by["top-p of 0.9"] < 0.1 and spoilt_by["T = 1.5"] > 0.6
 
 # %% [markdown]
-# Here is what the rules are for. Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils
-# every fifth. Top-p keeps nearly all of that variety (the number of different pairs of neighbours), top-k of 5 two thirds
-# of it, and both spoil few. ($T = 0.5$ lies between the two, and spoils nothing: here it would do. "Spoilt" means an
-# unseen pair; the others are not all sense.) Holtzman et al. (2020) show for GPT-2 that greedy
-# text is dull and often falls into loops, and that nucleus sampling mostly avoids both the loops and the nonsense.
+# Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils every fifth. Top-p keeps nearly
+# all of that variety (the number of different pairs of neighbours), top-k of 5 two thirds of it, and both spoil few.
+# ($T = 0.5$ lies between the two, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others are
+# not all sense.) Holtzman et al. (2020) show for GPT-2 that greedy text is dull and often falls into loops, and that
+# nucleus sampling mostly avoids both the loops and the nonsense.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
@@ -736,9 +734,9 @@ for alpha in (0.0, 0.6, 1.0):
     print(f"alpha = {alpha}: full {full:.3f}, short {short:.3f}")
 
 # %% [markdown]
-# Does a beam make our translations shorter? Those of our trained model hardly, since one sentence takes nearly all of
+# Does a beam make our translations shorter? Those of the trained model hardly, since one sentence takes nearly all of
 # the probability. The half-trained copies have doubts. How long are their translations of lists of two numbers? One
-# copy may write too much and the next too little, so we take the mean of five, after 100 to 200 steps.
+# copy may write too much and the next too little, so we take the mean of five.
 
 # %% tags=["nbval-ignore-output"]
 two = load_test((2,), size=60)
@@ -780,14 +778,14 @@ assert max(every) - min(every) < 0.06, every
 
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
-# too much probability to short sentences. (Lengths are not quality: in what is right, printed above,
-# little changes.) Of real translators it is known that from some width on translations get *worse*: Koehn and Knowles
-# (2017) found the best widths between 4 and about 30, depending on the languages. Yang,
-# Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched exhaustively with a
-# Transformer: for more than half of their sentences, the likeliest translation of all was the empty one. A narrow beam
-# seldom finds it: the end token is too unlikely as a first word to stay among the best few. In other words, beam search
-# works because it does not quite find what it searches for. The Transformer's paper used a width of 4 and $\alpha =
-# 0.6$ (section 6.1), at about four times the work of greedy decoding.
+# too much probability to short sentences. (Lengths are not quality: of what is right, printed above, little changes.)
+# Of real translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017) found the
+# best widths between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search
+# curse**. Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences,
+# the likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is too unlikely as a
+# first word to stay among the best few. In other words, beam search works because it does not quite find what it
+# searches for. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four times the work
+# of greedy decoding.
 #
 # **Your own sentence**, with [the translator that was trained for an hour](08b_judging.ipynb#captions) and a beam that
 # grows and is pruned, step by step, in your browser: [Type your own](../book/live.md#a-beam).
@@ -796,8 +794,7 @@ assert max(every) - min(every) < 0.06, every
 #
 # ### When to stop the search
 #
-# A finished sentence leaves the beam. When may the search end? "When `width` sentences are finished" sounds sensible,
-# and several libraries did just that.
+# When may the search end? "When `width` sentences are finished" sounds sensible, and several libraries did just that.
 #
 # (`TransformerWithCache` gives the scores of one more word, and its `state` holds what the beginnings have read so far;
 # `state.select(rows)` orders these anew, so that each beginning goes on from the one that it continues. How it saves
@@ -889,10 +886,10 @@ assert shorter > 0.9 * many
 #
 # **For those who write libraries.** Where the rule stands in other code.
 #
-# In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide the
-# scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`, and the default a version of this rule. The xnmt
-# translator was mended in the same way in 2019. (This book's library had the fault too, at first: its tests used random
-# weights, where a model is sure of nothing.)
+# In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide
+# the scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`, and the default a version of
+# this rule. The xnmt translator was mended in the same way in 2019. (Tests with random weights may miss the fault: such
+# a model is sure of nothing.)
 #
 # ## Exercises
 #

@@ -554,7 +554,7 @@ for text, n_words, sentence in zip(
 #
 # <details><summary>Answer</summary>
 #
-# Of two, the first and the second. Each of them now sees words that come after it, since their keys are there already.
+# For two, the first and the second. Each of them now sees words that come after it, since their keys are there already.
 # Nothing comes after the last one, so it is right; and since the next word is chosen from the last one, a test that
 # looks at the last output of *one* block finds no mistake. In the next block, keys and values are made from all three,
 # and then it is wrong too. The mask has a row for each new word and a column for every word: the last three rows of a
@@ -584,11 +584,10 @@ with torch.no_grad():
 # %% [markdown]
 # ## What it saves
 #
-# Step by step, with your own words: [Mechanisms in motion](../book/motion.md#a-cache-that-fills).
-#
 # Count multiply–adds, for one decoder block of width $d$ with a feed-forward layer of $4d$. Each position needs $4d^2$
 # for the projections of self-attention, $2d^2$ for those of cross-attention and $8d^2$ for the feed-forward layer.
-# Attention to a position costs $2d$, that is $d$ for the score and $d$ for the average.
+# Attention to a position costs $2d$, that is $d$ for the score and $d$ for the average. (Step by step, with your own
+# words: [Mechanisms in motion](../book/motion.md#a-cache-that-fills).)
 
 # %% [markdown]
 # **Predict.** Let $d$ be 512, and let four times as many words be written, 1,024 in place of 256. How many times the work

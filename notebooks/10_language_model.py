@@ -4,14 +4,13 @@
 # > *Once upon a …*
 #
 # You know the next word. After *She opened the …* you know only that a thing will come, a door, a letter, a shop; after
-# *The …*, hardly anything. Some guesses are nearly certain, others one in a hundred, and the text itself says
-# afterwards how good they were. In 1951 Claude Shannon had people guess a text letter by letter; here a machine does.
-# The higher the bar, the more the letter surprised it.
+# *The …*, hardly anything. And the text itself says afterwards how good a guess was. In 1951 Claude Shannon had people
+# guess a text letter by letter; here a machine does. The higher the bar, the more the letter surprised it.
 #
-# A **language model** is a machine that guesses the next word (or letter), with a probability for each. Guessing is all
-# its training, so it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb)
-# without the half that looks at a source. **How good are its guesses, and are they better than those of a table that
-# only counts?** Whether it picks up grammar on the way is asked in [chapter 10b](10b_agreement.ipynb).
+# A **language model** guesses the next word (or letter), with a probability for each. Guessing is all its training, so
+# it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb) without the half
+# that looks at a source. **How good are its guesses, and are they better than those of a table that only counts?**
+# Whether it picks up grammar on the way is asked in [chapter 10b](10b_agreement.ipynb).
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -92,14 +91,14 @@ from lectures_lib.tokenization import BPE
 #
 # $$P(w_1, w_2, \dots, w_n) = P(w_1)\; P(w_2 \mid w_1)\; P(w_3 \mid w_1, w_2) \cdots P(w_n \mid w_1, \dots, w_{n-1}).$$
 #
-# Nothing is neglected here: the formula is exact, for every text, and there is one like it for every order of reading.
-# Left to right is the usual choice, since that is how we read English.
+# The formula is exact, for every text, and there is one like it for every order of reading. Left to right is how we
+# read English.
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
 # Then the sentence has the probability $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller
-# probabilities, so to compare texts we take the average factor. Since three factors were multiplied, that is the third
-# root: $\sqrt[3]{1/64} = 1/4$. It is as if at every word the model had had to choose among **four** equally likely
-# ones. This number, 4, is the **perplexity**.
+# probabilities, so to compare texts we take the average factor, here the third root: $\sqrt[3]{1/64} = 1/4$. It is as
+# if at every word the model had had to choose among **four** equally likely ones. This number, 4, is the
+# **perplexity**.
 #
 # Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
 # mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
@@ -111,10 +110,10 @@ from lectures_lib.tokenization import BPE
 #
 # <details><summary>Answer</summary>
 #
-# 4. The bits are 1, 4 and 1, again 2 on average; the product is again 1/64. Perplexity is an average of factors, so
-#    the mean is taken of the *logarithms*. The mean of the three perplexities, 6.7, is always too high when they
-#    differ. (That is a real bug, too: the mean of the perplexities of many batches is not the perplexity of the text.
-#    Add up the losses, divide once, and take $e$ to the result.)
+# Still 4: the bits are 1, 4 and 1, again 2 on average, and the product is again 1/64. Perplexity is an average of
+# factors, so the mean is taken of the *logarithms*. The mean of the three perplexities, 6.7, is always too high when
+# they differ. (That is a real bug, too: the mean of the perplexities of many batches is not the perplexity of the text.
+# Add up the losses, divide once, and take $e$ to the result.)
 #
 # </details>
 
@@ -129,15 +128,15 @@ assert_close(metrics.perplexity(loss.sum().item(), 3), 4.0)
 assert_close(metrics.perplexity(1000 * math.log(50), 1000), 50.0)
 
 # %% [markdown]
-# Two landmarks. A model that knows nothing gives each of $V$ words $1/V$, and its perplexity is exactly $V$, whatever
-# the text. A model that is always certain and always right has perplexity 1. And a warning: a model that once gives
-# the probability 0 to what really comes has an infinite perplexity, however good it is otherwise.
+# A model that knows nothing gives each of $V$ words $1/V$, and its perplexity is exactly $V$, whatever the text. One
+# that is always certain and always right has perplexity 1. And one that once gives the probability 0 to what really
+# comes has an infinite perplexity, however good it is otherwise.
 #
 # ## A text, and two simple models of it
 #
-# Our text is Python's own manual, together with the docstrings of its library: it is on every machine that can run this
-# page. Its wording changes from version to version, so your numbers may differ a little from those on the website. With
-# `SOURCE = "real"` the chapter reads WikiText-2 instead.
+# Our text is Python's own manual, with the docstrings of its library: it is on every machine that can run this page.
+# Its wording changes from version to version, and your numbers with it, a little. With `SOURCE = "real"` the chapter
+# reads WikiText-2 instead.
 
 # %%
 SOURCE = "offline"  # "real": WikiText-2, "karpathy/tiny_shakespeare": Shakespeare
@@ -188,10 +187,9 @@ assert cut(held_out, N) == data.blocks(held_out, N)
 
 # %% [markdown]
 # Before any network, two models that only count. The **unigram** model always gives the same answer: how often each
-# token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair that was never
-# seen would get 0, and one 0 is enough for an infinite perplexity. So each row of counts gets 50 extra counts, shared
-# among the tokens in the unigram model's proportions: a row with many counts hardly changes, a row with few becomes
-# much like the unigram.
+# token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair never seen would
+# get 0, and one 0 makes the perplexity infinite. So each row of counts gets 50 extra counts, shared among the tokens in
+# the unigram model's proportions: a row with many counts hardly changes, a row with few becomes much like the unigram.
 
 # %%
 row = torch.tensor(train)
@@ -227,8 +225,8 @@ def perplexity(log_probabilities):
 # <details><summary>Answer</summary>
 #
 # To about 40. Most tokens are pieces of words or short function words, and what can follow a piece of a word is very
-# limited. "150" is a natural guess for a model with so short a memory. Remember this number: a network has to beat
-# *that*. A language model that only beats "knows nothing" has shown nothing.
+# limited. "150" is a natural guess for a model with so short a memory. A network has to beat *40*: a language model
+# that only beats "knows nothing" has shown nothing.
 #
 # </details>
 
@@ -278,8 +276,7 @@ bits_per_byte = {
 #
 # The byte model has by far the lower perplexity (about 30 against 190), and it is the worse model: it needs more bits
 # for the same text. It is asked more often, and each question is easier, a choice among 256 bytes at most instead of
-# 512 tokens. It is tempting to read the lower number as the better model; that works only where the tokens are the
-# same.
+# 512 tokens. The lower number is the better model only where the tokens are the same.
 #
 # </details>
 
@@ -296,7 +293,7 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 
 # %% [markdown]
 # What can be compared is the price of the *whole text*: the sum of all losses, divided by something that does not
-# depend on the tokenizer, such as bytes, or words. A perplexity without its tokenizer is half a number.
+# depend on the tokenizer, such as bytes or words. A perplexity without its tokenizer is half a number.
 #
 # ## The model: a decoder without a source
 #
@@ -439,8 +436,9 @@ for name in ("GPT", "GPT2"):
 
 # %% [markdown]
 # (GPT-2's paper says 117 million for this size, which is GPT's number; the authors later called the paper's counts
-# wrong.) Most language models of today keep this plan. They have RMSNorm, which does not subtract the mean, in place of
-# LayerNorm, SwiGLU in place of GELU, and the rotation of [chapter 4](04_order.ipynb) (RoPE) in place of position vectors.
+# wrong.) Most language models of today keep this plan, with RMSNorm, which does not subtract the mean, in place of
+# LayerNorm, SwiGLU in place of GELU, and the rotation of [chapter 4](04_order.ipynb) (RoPE) in place of position
+# vectors.
 #
 # ## Every token is an exercise
 #
@@ -494,12 +492,10 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# Two blocks of width 64 and our 512 tokens. The loop is chapter 8's, written out again: shuffle the blocks, take
-# 32, step, with a learning rate that rises briefly and then falls. An untrained model should begin near perplexity $V$,
-# since it gives all tokens about the same probability. That is a loss of $\ln 512 = 6.24$ nats.
-#
-# Here is all of it in plain PyTorch. (`cut` made the blocks: tokens 0 to 32, 32 to 64, and so on. The factor 1.2 lets
-# the rate fall from a sixth of the training on.)
+# Two blocks of width 64 and our 512 tokens. The loop is chapter 8's, written out again in plain PyTorch: shuffle the
+# blocks, take 32, step, with a learning rate that rises briefly and then falls (from a sixth of the training on, by the
+# factor 1.2). An untrained model should begin near perplexity $V$, since it gives all tokens about the same
+# probability. That is a loss of $\ln 512 = 6.24$ nats.
 
 
 # %%
@@ -600,13 +596,13 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text, as the table of pairs is, too: each block came about once, and
+# has read the model is only a little better than on new text, like the table of pairs: each block came about once, and
 # little was learned by heart.
 #
 # The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
-# table has counted the whole text; the network has to find the same regularities step by step. (On a text of this size
-# a table of triples beats both, with a perplexity below 20: exercise 3.) What a table of pairs cannot do is look
-# further back than one token. How much is that worth?
+# table has counted the whole text; the network has to find the same regularities step by step. (A table of triples
+# beats both, with a perplexity below 20: exercise 3.) But a table of pairs cannot look further back than one token. How
+# much is that worth?
 
 # %%
 by_place = {  # (blocks, 32) → (blocks, 8, 4) → 8 perplexities
@@ -630,9 +626,8 @@ assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 #
 # ### Let it write
 #
-# Each token is drawn from the model's distribution and appended, and the model reads on. A temperature sharpens or
-# flattens the distribution ([chapter 9](09_generating.ipynb)). The model has 32 positions, so of a longer text it
-# reads the last 32 tokens.
+# Each token is drawn from the model's distribution, sharpened or flattened by a temperature ([chapter
+# 9](09_generating.ipynb)), and appended. The model has 32 positions, so of a longer text it reads the last 32 tokens.
 
 # %% tags=["nbval-ignore-output"]
 BEGINNING = "Return the"
@@ -652,12 +647,11 @@ for temperature in (0.3, 0.8, 1.5):
 
 # %% [markdown]
 # Some words are a manual's, and there is no sense. Many of the long ones, put together from pieces, do not exist; a low
-# temperature gives fewer of these, and no more sense. What GPT-2 has more of is size, text and patience. **Now you:**
-# another `BEGINNING`.
+# temperature gives fewer of these, and no more sense. **Now you:** another `BEGINNING`.
 #
 # ### What an hour buys
 #
-# Our model had half a minute. The one at the top of the page had about an hour of one core (three such runs took 50<!--
+# Our model had half a minute, the one at the top of the page about an hour of one core (three such runs took 50<!--
 # language_models_cpu: trained/minutes/mean .0f --> minutes on average, beside other work): the same class, four blocks
 # of width 192, 1.9 million parameters. It learned from a million characters of Shakespeare's plays. Its tokens are
 # single bytes, so it had to find out by itself what a word is, who speaks, and where a line ends.
@@ -670,9 +664,9 @@ assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
 assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
-# Names stand alone on a line, most sentences have verbs, lines break about where verse might, if a little early. It
-# still makes no sense. **Now yours:** change the beginning, the temperature or the length, in the cell above or,
-# letter by letter, in your browser: [Type your own](../book/live.md#a-writer).
+# Names stand alone on a line, most sentences have verbs, lines break about where verse might. It still makes no sense.
+# **Now yours:** change the beginning, the temperature or the length, in the cell above or, letter by letter, in your
+# browser: [Type your own](../book/live.md#a-writer).
 #
 # Its rival is again one that only counts: a table of what came after the last six letters, spaces and signs
 # (**n-grams**, here of 7 characters). A little is taken off every count and shared out in the proportions of the
@@ -688,11 +682,11 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # <details><summary>Answer</summary>
 #
 # About 1.5: 1.517<!-- language_models_cpu: counted/7/nats/both .3f -->. An hour of training buys three hundredths of a
-# nat over seconds of counting; with the least good of the three seeds, which comes with the library, it is half of that.
+# nat over seconds of counting, and half of that with the least good of the three seeds, which comes with the library.
 # About 2.5 is what a table of *pairs* costs, and it is tempting to take every table for that bad. Eight letters cost
-# 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of eight in the first half
-# of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second half:
-# 48 %<!-- language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million characters,
+# 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of eight in the first
+# half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second half: 48 %<!--
+# language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million characters,
 # counting is hard to beat.
 #
 # </details>
@@ -726,8 +720,7 @@ plt.show()
 # %% [markdown]
 # After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
 # of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
-# letters between steps 5,500 and 6,000. All other losses of this network on the page are quoted from this table
-# ([results](../book/results/language_models.md#language-models-cpu)):
+# letters between steps 5,500 and 6,000. At the end ([results](../book/results/language_models.md#language-models-cpu)):
 #
 # | nats a character of the new text | first half | second half | both |
 # |---|---|---|---|
@@ -740,13 +733,12 @@ plt.show()
 # | – the one that comes with the library | 1.421<!-- language_models_cpu: trained/stored/validation .3f --> | 1.579<!-- language_models_cpu: trained/stored/test .3f --> | 1.500<!-- language_models_cpu: trained/stored/both .3f --> |
 # | network, in blocks of 256 characters, mean of three seeds | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
-# On the second half, which soon changes to a play that neither has begun to read, the three seeds lead by 0.002 to 0.031
-# nats: on another play the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is
-# reported at 1.47 for both halves in blocks (the best of many looks at them); that is to be compared with 1.497<!--
-# language_models_cpu: trained/blocks/both/mean .3f -->. (Exercise 4 shows why blocks cost more.) Why train a network,
-# then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer run was not
-# tried), while a longer table helps no further. A network reads up to 256 characters back here. And its parameters do
-# not grow with the text, as a table's rows do.
+# On the second half, which soon changes to a play new to both, the three seeds lead by 0.002 to 0.031 nats: on another
+# play the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47 for
+# both halves in blocks (the best of many looks at them); that is to be compared with 1.497<!-- language_models_cpu:
+# trained/blocks/both/mean .3f -->. (Exercise 4 shows why blocks cost more.) Why train a network, then? Its curve was
+# still falling at the end (the falling learning rate has a part in that; a longer run was not tried), while a longer
+# table helps no further. And its parameters do not grow with the text, as a table's rows do.
 #
 # ### And a larger one?
 #
@@ -761,14 +753,14 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the way down they
-# had 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after 1,500 steps, about what the smaller
-# one has at its end, and from step 2,500 on every look finds them worse. In all they read the million characters some
+# Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the way down they had
+# 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after 1,500 steps, about what the smaller one
+# has at its end, and from step 2,500 on every look finds them worse. In all they read the million characters some
 # eighty times (the smaller one fourteen), and what they still learn about *this* text no longer helps with new text:
 # they **overfit**. So one keeps the weights that were best on held-out text, as nanoGPT does, or plans fewer steps.
 #
-# What these runs do not show is that a larger network cannot do better on so little text. Much is different at once:
-# size, batch, dropout, and the learning rate, which was still high at step 1,500 and nearly 0 at the smaller one's end.
+# That a larger network cannot do better on so little text, these runs do not show. Much is different at once: size,
+# batch, dropout, and the learning rate, still high at step 1,500 and nearly 0 at the smaller one's end.
 #
 # </details>
 
@@ -820,9 +812,9 @@ print(textwrap.fill(text, 76))
 assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
-# (`<unk>` stands in the text for each rare word, `@-@` for a hyphen.) It sounds like an article, for about a clause at
-# a time. Its rivals count subwords. A subword is longer than a letter and costs more, so the losses are again given per
-# character. (Plays and articles differ, so compare rows here, not with the table above.)
+# It sounds like an article, for about a clause at a time. (In other samples: `<unk>` stands for a rare word, `@-@` for
+# a hyphen.) Its rivals count subwords. A subword costs more than a letter, so the losses are again given per character.
+# (Plays and articles differ: compare rows here, not with the table above.)
 #
 # | nats a character | validation | test |
 # |---|---|---|
@@ -832,7 +824,7 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
 # (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
-# 0.06 to 0.07 nats. (On the plays it was 0.03; but there it was smaller, and trained for less long.) Why, we have not
+# 0.06 to 0.07 nats, on the plays it was 0.03; but there it was smaller, and trained for less long. Why, we have not
 # taken apart.
 #
 # ## What goes wrong
@@ -840,7 +832,7 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # ### Measured on what was learned
 #
 # A model that counts longer rows of tokens gets better and better, as long as one asks about the text that it has
-# counted. Here with rows of two, three and five tokens: how often is the most frequent continuation the right one?
+# counted. With rows of two, three and five tokens, how often is the most frequent continuation the right one?
 
 
 # %%
@@ -871,20 +863,18 @@ assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 
 # %% [markdown]
 # The table of fives seems to know the manual. It does: by heart. A split by shuffled, overlapping blocks has the same
-# effect in disguise, because most of the text of a held-out block then stands in a training block as well.
-# `data.python_manual` therefore splits by *document*, and drops every paragraph that it has met before.
+# effect in disguise: most of the text of a held-out block then stands in a training block as well. So
+# `data.python_manual` splits by *document*, and drops every paragraph that it has met before.
 #
-# Two other bugs make a loss that is too good to be true. [Chapter 10b](10b_agreement.ipynb#the-answer-in-plain-sight)
-# shows them on a text of which the least possible loss is known.
+# Two other bugs that make a loss too good to be true are shown in [chapter
+# 10b](10b_agreement.ipynb#the-answer-in-plain-sight), on a text of which the least possible loss is known.
 
 # %% [markdown]
 # ## Exercises
 #
-# Ungraded; a solution is folded below each.
-#
-# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of
-# ten the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for
-# the two to be equal?
+# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of ten
+# the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for the two
+# to be equal?
 
 # %% tags=["hide-cell"]
 # Solution 1

@@ -3,13 +3,12 @@
 #
 # > *The keys to the cabinet near the door …*
 #
-# How does this sentence go on? With "are", you will say, not with "is": it is the keys that are somewhere or other.
-# To say so you had to pass over two nouns that stand nearer and are both singular. Nobody asked you to analyse
-# anything. You only guessed the next word.
+# How does this sentence go on? With "are", you will say, not with "is". To say so you had to pass over two nouns that
+# stand nearer and are both singular. Nobody asked you to analyse anything. You only guessed the next word.
 #
-# [Chapter 10](10_language_model.ipynb) trained machines to guess the next word, and measured how good their guesses
-# are on average. This one asks a single question, of grammar. **Does a machine that was only trained to guess find out
-# which noun the verb belongs to, and would one see from its loss whether it has?**
+# [Chapter 10](10_language_model.ipynb) measured how good such guesses of a machine are on average. This one asks a
+# single question, of grammar. **Does a machine that was only trained to guess find out which noun the verb belongs to,
+# and would one see from its loss whether it has?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -153,8 +152,7 @@ print("test:", *words, f"[{verb}]")
 #
 # In the text, two thirds: all sentences without a noun in between, which are a third of the text, and, by luck, half of
 # the others. In the test it gets everything right with no noun in between and *nothing* otherwise, since there every
-# noun in between has the wrong number; "a half" would be the share of somebody who guesses. The test is built so that
-# this rule cannot hide.
+# noun in between has the wrong number; "a half" would be the share of somebody who guesses.
 #
 # </details>
 
@@ -180,8 +178,8 @@ for n in range(3):
 # %% [markdown]
 # ## Recurrence beside attention
 #
-# The recurrent model has a GRU of two layers in place of the Transformer's blocks. It has about as many parameters, and
-# it is trained in the same way, on the same pieces of text.
+# The recurrent model has a GRU of two layers in place of the Transformer's blocks, about as many parameters, and the
+# same training on the same pieces of text.
 
 
 # %%
@@ -254,8 +252,8 @@ for name, reader in readers.items():
     print(f"  a preposition {sum(p[ID[word]] for word in PREPOSITIONS):.2f}")
 
 # %% [markdown]
-# The sentence may also go on with a second noun, and here it does so half of the time: a preposition has the other half.
-# So the two verbs are compared with each other; neither has to reach one half. Now 300 sentences at a time:
+# Half of the time the sentence goes on with a second noun, so a preposition has the other half. The two verbs are
+# compared with each other; neither has to reach one half. Now 300 sentences at a time:
 
 
 # %%
@@ -295,8 +293,8 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 #
 # <details><summary>Answer</summary>
 #
-# In most: 6 of the GRU's, 6 with learned positions, 4 with sinusoids; the others fail, some completely. It is tempting
-# to say "attention, of course"; the figure does not bear it out.
+# In most, and with sinusoids in half: 6 of the GRU's, 6 with learned positions, 4 with sinusoids. The others fail, some
+# completely. It is tempting to say "attention, of course"; the figure does not bear it out.
 #
 # </details>
 
@@ -349,24 +347,23 @@ plt.show()
 # agreement: gru/all_right/6 .0f -->, 6<!-- agreement: transformer/all_right/6 .0f --> and 4<!-- agreement:
 # transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
 #
-# First, a recurrent network is often said to forget its subject. This one is not behind: as many of its runs go all the
-# way as of the Transformer's with learned positions. (Tran, Bisazza and Monz (2018) compared the two on sentences from
-# real text, and found the LSTM ahead of the Transformer.) To be fair to the lecture: six nouns are twenty words, and a
-# distance of a thousand would be another experiment. For attention the subject is always one step away, but where to
-# step has to be learned.
+# First, a recurrent network is often said to forget its subject. This one is not behind. (Tran, Bisazza and Monz (2018)
+# compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) But six nouns are twenty
+# words, and a distance of a thousand would be another experiment. For attention the subject is always one step away,
+# but where to step has to be learned.
 #
-# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two
-# and like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with learned
-# positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
-# transformer/accuracy/3/min .2f --> with three nouns already. That is neither guessing nor one verb for all, which
-# would give about a half. It is wrong *every time*.
+# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two and
+# like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with
+# learned positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
+# transformer/accuracy/3/min .2f --> with three nouns already. Guessing, or one verb for all, would give about a half.
+# These are wrong *every time*.
 
 # %% [markdown]
 # ## Which noun decides?
 #
-# One can ask the model. Take a sentence, change the number of *one* noun, "key" to "keys" or back, and see whether the
-# verb changes. Do that for every noun in turn. To learn to read the result, first a machine whose rule we know: it
-# takes the number of the farthest noun, but looks no more than three nouns back.
+# One can ask the model. Change the number of *one* noun, "key" to "keys" or back, and see whether the verb changes;
+# then do the same with every other noun. To learn to read the result, first a machine whose rule we know: it takes the
+# number of the farthest noun, but looks no more than three nouns back.
 
 
 # %%
@@ -402,8 +399,8 @@ def deciding(rule, between):
 #
 # With none to two in between it is always right: there are at most three nouns, and the farthest is the subject. From
 # three on it is *always* wrong, since every noun in between has the other number. With three, the *first noun after the
-# subject* decides, and the subject is no longer heard. A rule that forgets would sometimes be right; this one has
-# forgotten nothing, it is another rule.
+# subject* decides, and the subject is no longer heard. A rule that forgets would sometimes be right; this is another
+# rule.
 #
 # </details>
 
@@ -454,22 +451,21 @@ for shares in decides.values():
 # sentences in which the verb followed the *first noun after the subject* was 1.00<!-- agreement:
 # transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min
 # .2f -->. So with three in between it behaves as if its rule were ours: the farthest noun, but no more than three back.
-# (With more, an accuracy of 0 fits that rule, and others.) In training the noun that this rule finds is always the
-# subject. But so is "the first noun of the sentence". The two rules agree on every sentence of the training text, and
-# the losses of the eight runs of this panel, all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!--
-# agreement: transformer/loss/max .2f -->, do not tell which was found. Only a test that goes beyond the training text
-# does, and only if it is run more than once. **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells
-# from there. (With 1 our Transformer failed from four nouns on, and no noun decided more than 26 % of its verbs there;
-# with 2 nothing failed. Yours may differ.)
+# (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the training text this rule agrees with
+# "the first noun of the sentence", and the losses of the eight runs of this panel, all between 1.24<!-- agreement:
+# transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a
+# test that goes beyond the training text does, and only if it is run more than once.
+#
+# **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells from there. (With 1 our Transformer failed
+# from four nouns on, and no noun decided more than 26 % of its verbs there; with 2 nothing failed. Yours may differ.)
 
 # %% [markdown]
 # ### And on real text?
 #
-# Our grammar has one rule, and every sentence of the training text follows it. The model of WikiText-2 that comes with
-# the course ([chapter 10](10_language_model.ipynb)) has read two million words about everything. It was asked which of
-# two verbs is likelier (*is* or *are*, *was* or *were*, *has* or *have*), 720<!-- agreement_wikitext: n_asked .0f -->
-# times after subjects like *The songs*, and 720 times each with one, two and three nouns in between (*The songs of the
-# film*, *The songs of the film near the road*, ...).
+# Our grammar has one rule, and every sentence follows it. The model of WikiText-2 that comes with the course ([chapter
+# 10](10_language_model.ipynb)) has read two million words about everything. It was asked which of two verbs is likelier
+# (*is* or *are*, *was* or *were*, *has* or *have*), 720<!-- agreement_wikitext: n_asked .0f --> times after subjects
+# like *The songs*, and 720 times each with one, two and three nouns in between (*The songs of the film near the road*).
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
@@ -523,15 +519,14 @@ for text in (
 #
 # The network's loss is lower than the tables', but a lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and
 # Yoav Goldberg (2016) saw the same pull of the nearest noun in a recurrent language model, and far less of it where the
-# network was trained on this very question. Goldberg (2019) asked BERT, trained on more than a thousand times as much
-# text, and it followed the subject in most sentences.
+# network was trained on this very question. BERT, trained on more than a thousand times as much text, followed the
+# subject in most sentences (Goldberg, 2019).
 #
 # ### Other rules
 #
-# *Is* or *are* is one question. But two sentences that differ in one place, one right and one wrong, can ask about any
-# rule. They are called a **minimal pair**, and a model passes if it finds the right one likelier as a whole. (Where
-# they do not begin alike, as in the first pair below, it also weighs which beginning is commoner: exercise 4.) Put in
-# pairs of your own:
+# Two sentences that differ in one place, one right and one wrong, can ask about any rule. They are called a **minimal
+# pair**, and a model passes if it finds the right one likelier as a whole. (Where they do not begin alike, as in the
+# first pair below, it also weighs which beginning is commoner: exercise 4.) Put in pairs of your own:
 
 # %% tags=["atol=0.15"]
 YOURS = [
@@ -622,8 +617,8 @@ for sort, pairs in pairs_of.items():
 #
 # In six sorts it passes every pair: there the clue stands beside the word in question. It fails after a phrase, as
 # above, and with *herself*: in four pairs of six it prefers "himself" or "themselves". The half is "after a clause".
-# There it says "were" *every* time, which is right behind "The songs that the road had shown" and wrong behind "The
-# song that the roads had shown". Half right is what one answer for everything gets.
+# There it says "were" *every* time, right behind "The songs that the road had shown" and wrong behind "The song that
+# the roads had shown". Half right is what one answer for everything gets.
 #
 # </details>
 
@@ -649,12 +644,11 @@ for who in SELVES["himself"] + SELVES["herself"]:
     print(f"  {who} {him - her:+.2f}", end="")
 
 # %% [markdown]
-# So "does it know grammar?" has no single answer. It passes every pair whose clue stands beside the word in question.
-# Over a verb it sees whether the subject is one or many ("themselves", 6 of 6); but "himself" leads "herself" behind
-# women as well as behind men, so *its* 6 of 6 are no proof. Over another noun it follows the nearer one. The collection
-# **BLiMP** (Warstadt et al. 2020) asks in this way about 67 paradigms, 1,000 pairs each. Its authors found the models of
-# their day, GPT-2 among them, reliable where words have to agree, and struggling with the likes of *ever* and *any*
-# (exercise 4).
+# So "does it know grammar?" has no single answer. Over a verb it mostly sees whether the subject is one or many
+# ("themselves", 6 of 6); but "himself" leads "herself" behind women as well as behind men, so *its* 6 of 6 are no
+# proof. Over another noun it follows the nearer one. The collection **BLiMP** (Warstadt et al. 2020) asks in this way
+# about 67 paradigms, 1,000 pairs each. Its authors found the models of their day, GPT-2 among them, reliable where
+# words have to agree, and struggling with the likes of *ever* and *any* (exercise 4).
 
 # %% [markdown]
 # ## Which way to look
@@ -667,27 +661,26 @@ for who in SELVES["himself"] + SELVES["herself"]:
 # | decoder of a translator (chapter 6) | causal, but none on the source | the next word of the target | the source, and the left | yes |
 # | decoder alone (chapter 10; GPT) | causal | the next word | the left | yes |
 #
-# Directional models are sometimes said to read a text word by word. Ours is directional, and it reads the text at
-# once: one pass, all positions in parallel. What makes it directional is the triangle of the mask, and nothing else.
+# Directional models are sometimes said to read a text word by word. Ours reads it at once, all positions in parallel;
+# what makes it directional is the triangle of the mask, and nothing else.
 #
-# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the word that tells
-# what "light" means comes after it. BERT's authors measured it. With the same data and settings, but trained to say the
-# next word, with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14), and
-# on SQuAD, where an answer must be marked within a text, 77.8 F1 instead of 87.9 (Devlin et al. 2019, section 5.1 and
-# table 5).
+# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the clue to "light"
+# comes after it. BERT's authors measured it. With the same data and settings, but trained to say the next word, and
+# with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14), and 77.8 F1
+# instead of 87.9 on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1 and table 5).
 #
-# One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo
-# (Peters et al. 2018), with recurrent networks. Each half still decides for itself, without the other's side. BERT
-# lets every layer look both ways, and then the next word can no longer be the exercise, because it is in plain sight.
-# What the exercise is instead is the subject of [chapter 13](13_pretraining.ipynb).
+# One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo (Peters
+# et al. 2018), with recurrent networks. Each half still decides without the other's side. BERT lets every layer look
+# both ways, and then the next word can no longer be the exercise, because it is in plain sight. What the exercise is
+# instead, [chapter 13](13_pretraining.ipynb) tells.
 #
 # ## What goes wrong
 #
 # ### The answer in plain sight
 #
 # Two bugs with the same symptom. In the first, the target is not shifted: at each token the model is to say *that
-# token*. In the second the causal mask is missing, and the next token can be read where it stands. Each gets the same
-# 200 steps as the right version.
+# token*. In the second the causal mask is missing, and the next token can be read where it stands. Both get 200 steps,
+# like the right version.
 
 
 # %%
@@ -765,8 +758,6 @@ assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least
 
 # %% [markdown]
 # ## Exercises
-#
-# Ungraded; a solution is folded below each.
 #
 # **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest* noun, of the *first*
 # noun, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for 0 to 6 nouns in between. Which of
@@ -860,8 +851,8 @@ print(f"at the beginning of a line: No {no:.1f}, The {the:.1f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. A question of grammar is one comparison: is the right word likelier than the wrong one? It counts only on sentences
-#    on which the easy rules fail.
+# 1. A question of grammar is one comparison, of the right word with the wrong one. It counts only on sentences on which
+#    the easy rules fail.
 # 2. As far as the training text went, recurrence and attention learned agreement almost perfectly (except one of eight
 #    runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid
 #    different rules.
