@@ -901,6 +901,9 @@ for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
 
 
 # %%
+joint = tokenizers["both together"]
+
+
 def longest_piece_first(text):
     """A byte-pair vocabulary applied in the wrong way."""
     pieces, text = [], text.replace(" ", "Ġ")
@@ -912,7 +915,6 @@ def longest_piece_first(text):
     return pieces
 
 
-joint = tokenizers["both together"]
 print("longest first:  ", longest_piece_first(" father"))
 print("merges in order:", joint.tokenize(" father").tokens)
 
