@@ -3,7 +3,7 @@
 // stands, the rest follows from above, in short turns between what the reader does; then nothing is passed over any more.
 (() => {
   if (!("laying" in document.documentElement.dataset)) return;
-  const TURN = 8; // milliseconds
+  const TURN = 5; // milliseconds
   const idle = window.requestIdleCallback ?? ((turn) => setTimeout(turn, 50));
   let waiting;
 
