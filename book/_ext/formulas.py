@@ -105,11 +105,15 @@ def copy_katex(app: Sphinx, exception: Exception | None) -> None:
 def link_style(
     app: Sphinx, page: str, template: str, context: dict, doctree: nodes.document | None
 ) -> None:
-    """Link KaTeX's style sheet on the pages that need it."""
+    """Link KaTeX's style sheet on the pages that need it, and fetch its letters early where they
+    stand in the first paragraph: the lines below would move when they come.
+    """
     if doctree is not None and next(
         doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)), None
     ):
         app.add_css_file(STYLE)
+        first = next(doctree.findall(nodes.paragraph), None)
+        context["formula_first"] = first is not None and any(first.findall(nodes.math))
 
 
 def setup(app: Sphinx) -> dict:

@@ -1,8 +1,11 @@
 """A page loads what it uses and no more, and nothing that keeps its text from being shown."""
 
+import hashlib
 import logging
+import posixpath
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import plots_in_both_themes
@@ -28,6 +31,13 @@ MEASURING = re.compile(
 # The theme's own marking of the section that is read begins by asking for the list.
 MARKING = re.compile(r'document\.querySelector\("#pst-page-toc-nav"\)')
 ICON = re.compile(r'content:"\\([ef][0-9a-f]{3})"')
+# The style sheets that a page's head names, in a row; the way to the folder of one, and its name.
+LINKS = re.compile(r'(?:\s*<link\b[^>]*\brel="stylesheet"[^>]*>)+')
+SHEET = re.compile(r'href="([^"?]*?)_static/([^"?]+\.css)[^"]*"')
+URL = re.compile(r"""url\((["']?)(?!data:|https?:|[/#])([^"')]+)\1\)""")
+CHARSET = '@charset "UTF-8";'
+WITHOUT_SCRIPTS = re.compile(r"<noscript><link\b[^>]*></noscript>")
+OPTIONS = re.compile(r'<script src="[^"]*_static/(documentation_options\.js)[^"]*"></script>')
 
 
 def defer_scripts(
@@ -96,6 +106,46 @@ def trim_pages(site: Path) -> None:
         page.write_text("".join(parts), encoding="utf-8")
 
 
+def bundle_styles(site: Path) -> None:
+    """Make one style sheet of those that a page's head names: nothing is drawn before the last of
+    them has come, and each costs a way to the host and back. It stands behind the head's scripts,
+    which would wait for it, and with them the page. What the first of them reads stands in the page.
+    """
+    static = site / "_static"
+    options = " ".join((static / "documentation_options.js").read_text("utf-8").split())
+    for page in site.glob("**/*.html"):
+        text = page.read_text(encoding="utf-8")
+        links = LINKS.search(text)
+        if not links or "_static/basic.css" not in links[0]:  # a deck's slides
+            continue
+        sheets = SHEET.findall(links[0])
+        name = bundle(static, tuple(name for _, name in sheets))
+        link = f'<link rel="stylesheet" href="{sheets[0][0]}_static/{name}"/>'
+        last = "".join(WITHOUT_SCRIPTS.findall(text))
+        text = WITHOUT_SCRIPTS.sub("", text.replace(links[0], "", 1))
+        text = OPTIONS.sub(f"<script>{options}</script>", text)
+        page.write_text(text.replace("</head>", f"{link}\n{last}\n</head>", 1), encoding="utf-8")
+
+
+@cache
+def bundle(static: Path, names: tuple[str, ...]) -> str:
+    """Write these style sheets as one, under a name that says what is in it; returns the name."""
+    parts = [moved(static / name, posixpath.dirname(name)) for name in names]
+    text = CHARSET + "\n" + "\n".join(parts)
+    name = f"styles.{hashlib.sha256(text.encode()).hexdigest()[:16]}.css"
+    (static / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def moved(sheet: Path, folder: str) -> str:
+    """A style sheet's text, whose addresses begin in this folder, as it stands outside of it."""
+    text = sheet.read_text(encoding="utf-8").replace(CHARSET, "")
+    return URL.sub(
+        lambda url: f"url({url[1]}{posixpath.normpath(posixpath.join(folder, url[2]))}{url[1]})",
+        text,
+    )
+
+
 def trim_icons(site: Path) -> None:
     """Keep in the theme's icon fonts, 300 KB, the thirty icons that the trimmed style sheets still
     name.
@@ -159,6 +209,7 @@ def trim(app: Sphinx, exception: Exception | None) -> None:
     trim_pages(site)
     trim_styles(site)
     trim_icons(site)
+    bundle_styles(site)
 
 
 def setup(app: Sphinx) -> dict:

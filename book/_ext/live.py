@@ -11,6 +11,7 @@ reader asks. Until then an example's answer stands there (first_answers.py); wit
 paper, an example in words, which the library made while the site was built.
 """
 
+import hashlib
 import html
 import json
 import shutil
@@ -51,6 +52,7 @@ MORE = {
 }
 # What rounding changes in a figure's model: {figure: {file of results: line}}.
 ROUNDING = yaml.safe_load((SCRIPTS / "rounding.yml").read_text(encoding="utf-8"))
+MOST = 4_000  # letters of first answers that stand in a page; longer ones are a file beside it
 LATER = ("through.css", "inside.css")  # style sheets that a script fetches when it needs them
 
 
@@ -77,10 +79,10 @@ def parts(name: str) -> tuple[str, str, str]:
     )
     told = {key: options[key] for key in options if key != "asks"}
     told |= {"figure": name, "models": list(map(addresses, options.get("models", [])))}
-    first = json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
+    first = first_answer(name)
     attributes = (
         f'data-live="{html.escape(json.dumps(told, ensure_ascii=False))}" '
-        f'data-answers="{html.escape(first)}"'
+        f'data-answers="{html.escape(first if len(first) <= MOST else file_of(name))}"'
     )
     return html.escape(options["title"]), attributes, shown
 
@@ -149,6 +151,16 @@ def first_answers() -> dict[str, list[dict]]:
     return answers({name: figure()[0] for name, figure in FIGURES.items()})
 
 
+def first_answer(name: str) -> str:
+    """The first answers of a figure, as JSON."""
+    return json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
+
+
+def file_of(name: str) -> str:
+    """Where those of a figure lie that are too long for a page: they are fetched with its script."""
+    return f"answers/{name}.json?{hashlib.sha256(first_answer(name).encode()).hexdigest()[:8]}"
+
+
 def make_examples(app: Sphinx) -> None:
     """All examples, before the build divides the pages among processes: each would load the models
     again. One thread, for a process that has started threads cannot be divided.
@@ -165,6 +177,10 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
     (folder / "models").mkdir(parents=True, exist_ok=True)
     for file in [*SCRIPTS.glob("*.js"), *(SCRIPTS / name for name in LATER)]:
         shutil.copyfile(file, folder / file.name)
+    (folder / "answers").mkdir(exist_ok=True)
+    for name in FIGURES:
+        if len(first := first_answer(name)) > MOST:
+            (folder / "answers" / f"{name}.json").write_text(first, encoding="utf-8")
     models = [one for figure in FIGURES.values() for one in figure()[0].get("models", [])]
     for file in {file for one in models for file in one["files"]}:
         shutil.copyfile(file, folder / "models" / file.name)

@@ -48,8 +48,11 @@
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes) for (const added of addedNodes) if (added.querySelectorAll) for (const box of find(added.parentNode ?? added)) sizes.observe(box);
   }).observe(article, { subtree: true, childList: true });
-  // The formulas' letters come late, and change what is in a box but not its size.
-  document.fonts.ready.then(() => requestAnimationFrame(() => setTimeout(() => {
-    markAll([...document.querySelectorAll(`.bd-article :is(${TOLD})`)].filter((box) => box.checkVisibility()));
-  })));
+  // The formulas' letters come late, and change what is in a box but not its size. (What is not laid out yet, laying.js, is left to
+  // the observer.)
+  const again = () => requestAnimationFrame(() => setTimeout(() => {
+    markAll([...document.querySelectorAll(`.bd-article :is(${TOLD})`)].filter((box) => box.checkVisibility({ contentVisibilityAuto: true })));
+  }));
+  document.fonts.ready.then(again);
+  document.fonts.addEventListener("loadingdone", again);
 })();

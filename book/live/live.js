@@ -305,10 +305,35 @@ const FIGURES = {
   pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,
 };
+// What a figure's model answers to its first example; long answers are a file. Without them the figure begins all the same.
+async function answers({ answers: told }) {
+  if (told.startsWith("[")) return JSON.parse(told);
+  try {
+    return await (await fetch(new URL(told, import.meta.url))).json();
+  } catch {
+    return [];
+  }
+}
+
 export async function begin(host) {
-  const options = JSON.parse(host.dataset.live), Kind = await FIGURES[options.figure]();
+  const options = JSON.parse(host.dataset.live);
+  const [Kind, first] = await Promise.all([FIGURES[options.figure](), answers(host.dataset)]);
   const figure = new Kind(host, options);
-  await figure.rehearse(JSON.parse(host.dataset.answers));
+  await figure.rehearse(first);
   return figure;
 }
-for (const host of document.querySelectorAll(".live[data-live]:not([data-waits])")) begin(host); // one on a slide waits for a press
+
+// One that is on the screen or near it begins at once; the others, from above, each in a turn of its own when the browser has nothing
+// else to do. (One on a slide waits for a press.)
+const waiting = new Set(document.querySelectorAll(".live[data-live]:not([data-waits])"));
+const start = (host) => waiting.delete(host) && begin(host);
+const near = new IntersectionObserver((seen) => { for (const { target, isIntersecting } of seen) if (isIntersecting) start(target); }, { rootMargin: "100%" });
+for (const host of waiting) near.observe(host);
+const idle = window.requestIdleCallback ?? ((turn) => setTimeout(turn, 50));
+const next = async () => {
+  const [host] = waiting;
+  if (!host) return near.disconnect();
+  try { await start(host); } finally { idle(next); }
+};
+if (document.readyState === "complete") idle(next);
+else addEventListener("load", () => idle(next));

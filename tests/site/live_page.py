@@ -1,9 +1,11 @@
 """The page "Type your own", as its tests use it."""
 
 ADDRESS = "book/live.html"
-# A figure's module is fetched when the page has loaded: until then its place holds the example.
+# A figure's module is fetched when the page has loaded: until then its place holds the example. On a
+# phone what is below is laid out only then, too (laying.js).
 EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(
-  (place) => place.classList.contains("lv-on"))"""
+  (place) => place.classList.contains("lv-on")) &&
+  (!("laying" in document.documentElement.dataset) || "laid" in document.documentElement.dataset)"""
 # JavaScript in the page: its own modules, from the site's server.
 MODULES = """async () => {
   const [tensors, models, tokens, choosing] = await Promise.all(

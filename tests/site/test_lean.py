@@ -66,3 +66,60 @@ def test_icon_fonts_keep_the_icons_that_are_named_and_say_nothing(tmp_path, capl
     assert 0xF186 in TTFont(font).getBestCmap()
     assert font.stat().st_size < 5_000
     assert not caplog.records
+
+
+PAGE = """<html data-content_root="../"><head>
+<link href="../_static/basic.css" rel="stylesheet" />
+<link rel="stylesheet" type="text/css" href="../_static/styles/theme.css?v=1" />
+<script src="../_static/documentation_options.js?v=2"></script>
+<script>DOCUMENTATION_OPTIONS.pagename = "one";</script>
+<noscript><link rel="stylesheet" href="../_static/dark.css"/></noscript>
+</head><body><p>Words</p></body></html>"""
+DECK = (
+    '<head><link rel="stylesheet" href="reveal.css"><link rel="stylesheet" href="deck.css"></head>'
+)
+
+
+@pytest.fixture
+def bundled(tmp_path):
+    """A site of two pages and a deck, after its style sheets were made one."""
+    for name, text in {
+        "_static/basic.css": "p{background:url(file.png)}",
+        "_static/styles/theme.css": '@charset "UTF-8";@font-face{src:url("../vendor/a.woff2")}b{c:url(data:x)}',
+        "_static/documentation_options.js": "const DOCUMENTATION_OPTIONS = {\n  VERSION: '',\n};",
+        "book/one.html": PAGE,
+        "book/two.html": PAGE.replace('"one"', '"two"'),
+        "slides/deck.html": DECK,
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    lean.bundle_styles(tmp_path)
+    return tmp_path
+
+
+def test_a_page_loads_one_style_sheet_behind_its_scripts(bundled):
+    (sheet,) = (bundled / "_static").glob("styles.*.css")
+    head = (bundled / "book" / "one.html").read_text().split("</head>")[0]
+    link = f'<link rel="stylesheet" href="../_static/{sheet.name}"/>'
+    dark = '<noscript><link rel="stylesheet" href="../_static/dark.css"/></noscript>'
+    assert head.endswith(f"{link}\n{dark}\n") and head.count("stylesheet") == 2
+    options = "<script>const DOCUMENTATION_OPTIONS = { VERSION: '', };</script>"
+    assert head.index(options) < head.index("DOCUMENTATION_OPTIONS.pagename")
+    assert sheet.name in (bundled / "book" / "two.html").read_text()
+    assert (bundled / "slides" / "deck.html").read_text() == DECK
+
+
+def test_the_one_style_sheet_says_what_the_many_said(bundled):
+    (sheet,) = (bundled / "_static").glob("styles.*.css")
+    assert sheet.read_text().split("\n") == [
+        '@charset "UTF-8";',
+        "p{background:url(file.png)}",
+        '@font-face{src:url("vendor/a.woff2")}b{c:url(data:x)}',
+    ]
+
+
+def test_every_page_of_the_site_has_one(html):
+    for page in [*html.glob("*/*.html"), html / "404.html"]:
+        head = page.read_text("utf-8").split("</head>")[0]
+        if "data-content_root" in head:
+            assert head.count("/styles.") == 1 and "basic.css" not in head, page.name

@@ -568,6 +568,15 @@ def test_one_head_finds_some_subjects(text, verb, where, share):
     assert float(row.max()) == pytest.approx(share, abs=0.006)
 
 
+@pytest.mark.parametrize("width", [390, 1000])
+def test_each_layer_has_a_row_whose_heads_a_finger_can_tell_apart(live, width):
+    heads = figure(live(width), READ).locator(".lv-heads button")
+    boxes = heads.evaluate_all("all => all.map((e) => e.getBoundingClientRect().toJSON())")
+    assert [len({box["top"] for box in boxes[at : at + 12]}) for at in range(0, 72, 12)] == [1] * 6
+    assert len({box["top"] for box in boxes}) == 6
+    assert min(min(box["width"], box["height"]) for box in boxes) >= 24
+
+
 def test_an_empty_sentence_and_an_emoji_are_read(live):
     page = live(390, has_touch=True, is_mobile=True)
     box = figure(page, READ)
