@@ -8,10 +8,12 @@ mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's 
 """
 
 import ast
+import functools
 import re
 from dataclasses import replace
 
 import pytest
+import torch
 
 from lectures_lib.homework import find, load, names
 from tests.homework.bank import (
@@ -83,11 +85,17 @@ def test_the_same_mistake_written_otherwise_gets_the_same_name(name, mistake, an
         assert verdict.mistake == mistake, f"seed {seed}: {verdict}"
 
 
+@functools.cache
+def verdicts(name, seed):
+    """Those on the known mistakes, in their order."""
+    return [key(name, seed).verdict(outcomes) for _, outcomes in key(name, seed).mistakes]
+
+
 @every_question
 def test_every_mistake_is_caught_and_named(name):
     for seed in seeds(name):
-        for misconception, outcomes in key(name, seed).mistakes:
-            verdict = key(name, seed).verdict(outcomes)
+        misconceptions = find(name).misconceptions
+        for misconception, verdict in zip(misconceptions, verdicts(name, seed), strict=True):
             assert not verdict.right, f"{misconception.name} passes with seed {seed}"
             assert (verdict.mistake, verdict.message) == (
                 misconception.name,
@@ -138,6 +146,62 @@ def test_the_chapter_has_that_section(name):
     assert anchor in sections(chapter), (
         f"readers of {name} are sent to {chapter}#{anchor}; the sections are {sections(chapter)}"
     )
+
+
+# ------------------------------------------------------------------------------------- its demands
+# (`test_demands` has what they are worth. These ask the keys above once more.)
+
+every_question_with_demands = pytest.mark.parametrize(
+    "name", [q.name for homework in names() for q in load(homework).questions if q.demands]
+)
+
+
+def constants(question):
+    """Answers that somebody who has not understood anything might give."""
+    asked = key(question.name, 0)
+
+    def nothing(*args, **kwargs):
+        return None
+
+    def raises(*args, **kwargs):
+        raise NotImplementedError
+
+    yield from (nothing, raises)
+    for i in range(len(asked.cases[0].args)):
+        yield lambda *args, i=i, **kwargs: args[i]
+    other = key(question.name, 1).right[0].value  # such as one that a check has shown
+    other = other["result"] if isinstance(other, dict) else other
+    yield lambda *args, **kwargs: other
+    for change in (torch.zeros_like, torch.ones_like, lambda t: torch.full_like(t, 0.5)):
+        if isinstance(other, torch.Tensor):
+            yield lambda *args, change=change, **kw: change(question.reference(*args, **kw))
+    yield lambda *args, **kwargs: ([], [])
+    yield lambda *args, **kwargs: (args[0], [False] * len(args[0]))
+    yield lambda *args, **kwargs: (["[MASK]"] * len(args[0]), [True] * len(args[0]))
+    yield lambda *args, **kwargs: []
+    yield lambda *args, **kwargs: 0
+
+
+@every_question_with_demands
+def test_an_answer_without_thought_earns_nothing(name):
+    for answer in constants(find(name)):
+        verdict = judged(name, answer)
+        assert not verdict.right and verdict.demands == ()
+
+
+@every_question_with_demands
+def test_a_mistake_earns_the_same_with_every_seed(name):
+    found = [[verdict.demands for verdict in verdicts(name, seed)] for seed in SEEDS]
+    for i, misconception in enumerate(find(name).misconceptions):
+        assert len({each[i] for each in found}) == 1, misconception.name
+    assert any(found[0]), "demands that no mistake meets are of no use"
+
+
+@every_question_with_demands
+def test_every_demand_is_missed_by_a_mistake_that_meets_the_first(name):
+    found = [verdict.demands for verdict in verdicts(name, 0)]
+    for i, demand in enumerate(find(name).demands[1:], start=1):
+        assert any(each and not each[i][1] for each in found), demand.says
 
 
 # ------------------------------------------------------------------------------------- the notebook

@@ -172,6 +172,46 @@ def test_of_a_large_result_some_pairs_are_looked_at():
     assert "vary together" in judged(asked, DropsRows).message
 
 
+class InPlace(Drops):
+    """Works in its inputs: of each call's own copy, that harms nothing."""
+
+    def forward(self, x):
+        return x.add_(F.dropout(x * self.w, self.p, self.training))
+
+
+class Doubles(Drops):
+    """Changes its first input and returns the second."""
+
+    def forward(self, x, y):
+        x.mul_(2.0)
+        return F.dropout(y * self.w, self.p, self.training)
+
+
+def test_every_draw_begins_with_the_same_inputs():
+    state = {"w": torch.tensor([1.0, -2, 3, 4])}
+    asked = {"init": {"p": 0.4}, "state": state, "train": True, "draws": 200}
+    case = Case((torch.tensor([[1.0, 2, 3, 4], [-1, 2, 0, 5]]),), **asked)
+    assert judged(question("Drops", Drops, [case]), InPlace).right
+    for named in (
+        Case((), {"x": case.args[0]}, **asked),
+        Case((case.args[0].T.clone().T,), **asked),
+    ):
+        assert judged(question("Drops", Drops, [named]), InPlace).right
+
+
+def test_inputs_that_share_their_memory_share_it_in_every_draw():
+    """Two that are one tensor, or parts of one; and one whose rows are one row."""
+    asked = {"init": {"p": 0.4}, "state": {"w": torch.ones(4)}, "train": True, "draws": 200}
+    x = torch.ones(2, 4)
+    means = [
+        run(Doubles, Case(args, **asked)).value["mean"][0].mean().item()
+        for args in ((x, x), (x, x[:]), (x, x.clone()), (x[:1], x[1:]))
+    ]
+    assert [round(mean) for mean in means] == [2, 2, 1, 1]
+    rows = run(InPlace, Case((torch.ones(1, 4).expand(2, 4),), **asked))
+    assert rows.raised and "single memory location" in rows.raised.message
+
+
 # the shape checks draw random numbers too
 def test_randomness_repeats_and_the_students_own_is_left_alone(shapes_unchecked):
     noise = question("noise", lambda x: torch.randn(3) + random.random())

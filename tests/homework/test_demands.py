@@ -326,60 +326,6 @@ def test_what_a_rules_file_may_say(tmp_path, text, said):
 # -------------------------------------------------------------------------------- the course's banks
 
 
-def constants(question):
-    """Answers that somebody who has not understood anything might give."""
-    key = bank.key(question.name, 0)
-
-    def nothing(*args, **kwargs):
-        return None
-
-    def raises(*args, **kwargs):
-        raise NotImplementedError
-
-    yield from (nothing, raises)
-    for i in range(len(key.cases[0].args)):
-        yield lambda *args, i=i, **kwargs: args[i]
-    other = bank.key(question.name, 1).right[0].value  # such as one that a check has shown
-    other = other["result"] if isinstance(other, dict) else other
-    yield lambda *args, **kwargs: other
-    for change in (torch.zeros_like, torch.ones_like, lambda t: torch.full_like(t, 0.5)):
-        if isinstance(other, torch.Tensor):
-            yield lambda *args, change=change, **kw: change(question.reference(*args, **kw))
-    yield lambda *args, **kwargs: ([], [])
-    yield lambda *args, **kwargs: (args[0], [False] * len(args[0]))
-    yield lambda *args, **kwargs: (["[MASK]"] * len(args[0]), [True] * len(args[0]))
-    yield lambda *args, **kwargs: []
-    yield lambda *args, **kwargs: 0
-
-
-@every_question
-def test_an_answer_without_thought_earns_nothing(name):
-    key = bank.key(name, 0)
-    for answer in constants(find(name)):
-        outcomes = [run(answer, case) for case in key.cases]
-        verdict = key.verdict(outcomes)
-        assert not verdict.right and verdict.demands == ()
-
-
-@every_question
-def test_a_mistake_earns_the_same_with_every_seed(name):
-    found = [
-        [key.verdict(outcomes).demands for _, outcomes in key.mistakes]
-        for key in (bank.key(name, seed) for seed in bank.SEEDS)
-    ]
-    for i, misconception in enumerate(find(name).misconceptions):
-        assert len({each[i] for each in found}) == 1, misconception.name
-    assert any(found[0]), "demands that no mistake meets are of no use"
-
-
-@every_question
-def test_every_demand_is_missed_by_a_mistake_that_meets_the_first(name):
-    key = bank.key(name, 0)
-    found = [key.verdict(outcomes).demands for _, outcomes in key.mistakes]
-    for i, demand in enumerate(find(name).demands[1:], start=1):
-        assert any(each and not each[i][1] for each in found), demand.says
-
-
 @pytest.mark.parametrize("name", [name for name in WITH_DEMANDS if find(name).varied])
 def test_last_year_s_answer_earns_nothing(name):
     for number in range(1, len(find(name).varied.values)):

@@ -18,7 +18,7 @@ import nbformat
 import pytest
 from jaxtyping import config
 
-from lectures_lib.homework import load, names
+from lectures_lib.homework import load, names, sealing
 from lectures_lib.homework.checking import told
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
 from lectures_lib.homework.sealed import Sealed, unpacked
@@ -34,16 +34,38 @@ every_question = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory):
+def made():
+    """The keys as they were released, by question: a later release of the same homework takes
+    them.
+    """
+    return {}
+
+
+@pytest.fixture(scope="module")
+def of_the_bank():
+    """The bank's own keys from which these were made, by the question's full name."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, made, of_the_bank):
     """Gives the folder of a homework's sealed release. Annotations are not enforced meanwhile: an
     instructor's machine and a student's do not do that either, and exceptions would be others.
     """
+
+    class Noted(AnswerKey):
+        def __init__(self, question, seed):
+            super().__init__(question, seed)
+            of_the_bank[question.name] = self
+            assert seed == PUBLIC_SEED
 
     @functools.cache
     def folder(homework):
         out = tmp_path_factory.mktemp(homework)
         config.update("jaxtyping_disable", True)
-        release_sealed(load(homework), ROOT / "solutions", out)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sealing, "AnswerKey", Noted)
+            release_sealed(load(homework), ROOT / "solutions", out, made=made)
         config.update("jaxtyping_disable", False)
         return out
 
@@ -64,10 +86,13 @@ def test_every_question_is_sealed(homework, released):
 
 
 @every_question
-def test_each_mistake_is_told_word_for_word_as_with_the_bank(name, released, shapes_unchecked):
+def test_each_mistake_is_told_word_for_word_as_with_the_bank(
+    name, released, of_the_bank, shapes_unchecked
+):
     """Called anew on the released inputs."""
     recorded = key(released(name.split(".")[0]), name)
-    asked = AnswerKey(bank.find(name), PUBLIC_SEED)
+    asked = of_the_bank[name]
+    assert asked.question is bank.find(name)
     assert recorded.question.arguments == asked.question.arguments != ()
     assert len(asked.mistakes) >= 3
     for misconception, outcomes in asked.mistakes:
@@ -232,9 +257,9 @@ def set_up(notebook: Path, then: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, cwd=notebook.parent)
 
 
-def test_the_notebook_alone_is_enough_where_the_file_is_published(published, tmp_path):
+def test_the_notebook_alone_is_enough_where_the_file_is_published(published, made, tmp_path):
     notebook, package = release_sealed(
-        load("hw1"), ROOT / "solutions", tmp_path, address=published()
+        load("hw1"), ROOT / "solutions", tmp_path, made=made, address=published()
     )
     package.unlink()
     done = set_up(notebook, "print(lectures_lib.__file__)")
@@ -242,9 +267,11 @@ def test_the_notebook_alone_is_enough_where_the_file_is_published(published, tmp
     assert package.exists()
 
 
-def test_what_is_no_zip_is_not_kept(published, tmp_path):
+def test_what_is_no_zip_is_not_kept(published, made, tmp_path):
     address = published(b"<html>Please log in</html>")
-    notebook, package = release_sealed(load("hw1"), ROOT / "solutions", tmp_path, address=address)
+    notebook, package = release_sealed(
+        load("hw1"), ROOT / "solutions", tmp_path, made=made, address=address
+    )
     package.unlink()
     done = set_up(notebook, "")
     assert "hw1_sealed.zip could not be fetched: what came is no zip file" in done.stdout

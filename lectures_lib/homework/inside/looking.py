@@ -135,9 +135,10 @@ def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[s
     also of two that cancel in the sum.
     """
     results = []
+    copied = _clones if _lie_by_themselves(given, set()) else copy.deepcopy
     for number in range(draws):
         seed(number)
-        args, kwargs = copy.deepcopy(given)
+        args, kwargs = copied(given)
         results.append([tensor.detach() for tensor in _tensors(function(*args, **kwargs))])
     stacked = [torch.stack(tensors).double() for tensors in zip(*results, strict=True)]
     return {
@@ -146,6 +147,36 @@ def _spread(function: Callable, given: tuple[tuple, dict], draws: int) -> dict[s
         "together": [plain(t.flatten(1).sum(dim=1).std(dim=0)) for t in stacked],
         "pairs": [plain(_correlations(t.flatten(1))) for t in stacked],
     }
+
+
+def _lie_by_themselves(value: Any, seen: set[int]) -> bool:
+    """Whether these are numbers, texts and whole tensors, none of them given twice: then `_clones`
+    copies them as `copy.deepcopy` does, which takes longer than most answers.
+    """
+    if value is None or type(value) in (bool, int, float, str):
+        return True
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
+    if type(value) is Tensor:
+        memory = value.untyped_storage()
+        alone = memory.data_ptr() not in seen and memory.nbytes() == value.nbytes
+        seen.add(memory.data_ptr())
+        return alone and value.is_contiguous() and value.is_leaf and not value.requires_grad
+    if type(value) is dict:
+        return all(_lie_by_themselves(each, seen) for pair in value.items() for each in pair)
+    return type(value) in (list, tuple) and all(_lie_by_themselves(each, seen) for each in value)
+
+
+def _clones(value: Any) -> Any:
+    """A copy of what passes `_lie_by_themselves`."""
+    if type(value) is Tensor:
+        return value.clone()
+    if type(value) is dict:
+        return {key: _clones(each) for key, each in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(map(_clones, value))
+    return value
 
 
 def _correlations(drawn: Tensor) -> Tensor:
