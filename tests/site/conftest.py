@@ -1,9 +1,11 @@
-"""The built site, a server for it, and one browser a test module."""
+"""The built site, a server for it, and one browser for the test modules that follow one another."""
 
+import json
 import os
 import shutil
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -72,18 +74,56 @@ def address(html) -> str:
     server.server_close()
 
 
+BROWSER = pytest.StashKey[tuple]()
+
+
 @pytest.fixture(scope="module")
-def browser():
-    """Chromium."""
+def browser(pytestconfig):
+    """Chromium. It stays for the next module, without what was opened in it."""
+    stash = pytestconfig.stash
+    if BROWSER in stash and not stash[BROWSER][0].is_connected():
+        close_browser(stash)
+    if BROWSER not in stash:
+        stash[BROWSER] = launched()
+    chromium, _ = stash[BROWSER]
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+
+
+def launched() -> tuple:
+    """A browser, and what closes it."""
     path = next(filter(None, map(shutil.which, load_site_tool().BROWSERS)), None)
     if path is None:
         unavailable("no Chromium on this machine: `make system` installs one or says how")
     from playwright.sync_api import sync_playwright
 
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        playwright = stack.enter_context(sync_playwright())
         chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield showing_everything(chromium)
-        chromium.close()
+        stack.callback(chromium.close)
+        return showing_everything(chromium), stack.pop_all()
+
+
+def close_browser(stash) -> None:
+    """Chromium and Playwright end."""
+    _, opened = stash[BROWSER]
+    del stash[BROWSER]
+    opened.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """A test of another kind finds no browser: Playwright keeps a loop, beside which asyncio can
+    run no other.
+    """
+    try:
+        return (yield)
+    finally:
+        stash = item.config.stash
+        leaves = nextitem is None or nextitem.path != item.path
+        if BROWSER in stash and leaves and "browser" not in getattr(nextitem, "fixturenames", ()):
+            close_browser(stash)
 
 
 def showing_everything(chromium):
@@ -156,13 +196,28 @@ def open_page(tab, source, tmp_path):
         assert not [url[:80] for url in page.asked if url != file.as_uri()]
 
 
+class Computing:
+    """The page's modules, without its figures."""
+
+    def __init__(self, page):
+        self._page = page
+
+    def evaluate(self, script: str, given=None):
+        """What a function of JavaScript returns. It goes over as one text: Playwright would pass on
+        each of a hundred thousand numbers by itself.
+        """
+        by_text = f"async (text) => JSON.stringify(await ({script})(JSON.parse(text)))"
+        text = self._page.evaluate(by_text, json.dumps(given))
+        return text and json.loads(text)
+
+
 @pytest.fixture(scope="module")
 def computing(browser, address):
     """The page's modules, without its figures."""
     page = browser.new_page()
     page.goto(address + ADDRESS)
     page.evaluate(MODULES)
-    yield page
+    yield Computing(page)
     page.close()
 
 
