@@ -1,11 +1,10 @@
-"""The built site, a server for it, and one browser for the test modules that follow one another."""
+"""The built site, a server for it, and one browser a test module."""
 
 import json
 import os
 import shutil
 import threading
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -74,56 +73,18 @@ def address(html) -> str:
     server.server_close()
 
 
-BROWSER = pytest.StashKey[tuple]()
-
-
 @pytest.fixture(scope="module")
-def browser(pytestconfig):
-    """Chromium. It stays for the next module, without what was opened in it."""
-    stash = pytestconfig.stash
-    if BROWSER in stash and not stash[BROWSER][0].is_connected():
-        close_browser(stash)
-    if BROWSER not in stash:
-        stash[BROWSER] = launched()
-    chromium, _ = stash[BROWSER]
-    yield chromium
-    for context in chromium.contexts:
-        context.close()
-
-
-def launched() -> tuple:
-    """A browser, and what closes it."""
+def browser():
+    """Chromium."""
     path = next(filter(None, map(shutil.which, load_site_tool().BROWSERS)), None)
     if path is None:
         unavailable("no Chromium on this machine: `make system` installs one or says how")
     from playwright.sync_api import sync_playwright
 
-    with ExitStack() as stack:
-        playwright = stack.enter_context(sync_playwright())
+    with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        stack.callback(chromium.close)
-        return showing_everything(chromium), stack.pop_all()
-
-
-def close_browser(stash) -> None:
-    """Chromium and Playwright end."""
-    _, opened = stash[BROWSER]
-    del stash[BROWSER]
-    opened.close()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_teardown(item, nextitem):
-    """A test of another kind finds no browser: Playwright keeps a loop, beside which asyncio can
-    run no other.
-    """
-    try:
-        return (yield)
-    finally:
-        stash = item.config.stash
-        leaves = nextitem is None or nextitem.path != item.path
-        if BROWSER in stash and leaves and "browser" not in getattr(nextitem, "fixturenames", ()):
-            close_browser(stash)
+        yield showing_everything(chromium)
+        chromium.close()
 
 
 def showing_everything(chromium):
