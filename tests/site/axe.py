@@ -17,13 +17,16 @@ def script() -> str:
 
 def objections(page, within: str, theme: str) -> list:
     """The rules that axe finds broken within a part of the page, each with one place: all rules in
-    the light, those about colours in the dark.
+    the light, those about colours in the dark. axe itself would write out all that it looks at, the
+    whole part too: that is read for what it objects to alone.
     """
     if not page.evaluate("'axe' in window"):
         page.evaluate(script())
     only = {} if theme == "light" else {"runOnly": COLOURS}
     return page.evaluate(
-        "([within, only]) => axe.run(within, { resultTypes: ['violations'], ...only })"
-        ".then((found) => found.violations.map((v) => [v.id, v.nodes[0].html]))",
+        "async ([within, only]) => { axe.configure({ noHtml: true }); "
+        "const found = await axe.run(within, "
+        "{ resultTypes: ['violations'], elementRef: true, ...only }); return found.violations"
+        ".map((v) => [v.id, v.nodes[0].element.outerHTML.slice(0, 300)]) }",
         [within, only],
     )
