@@ -69,7 +69,7 @@ export class Digits extends Figure {
   arrange() {
     this.heads = { draw: make("p", HEAD), seen: make("p", HEAD) };
     this.place = make("div", {}); // of the field
-    this.tools = make("div", { class: "lv-row" });
+    this.tools = make("div", { class: "lv-row lv-tools" });
     this.examples = make("div", { class: "lv-examples" });
     this.source = make("p", { class: "lv-about" });
     this.show(this.which.whole,

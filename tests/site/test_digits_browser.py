@@ -56,7 +56,7 @@ def changes(n: int) -> list:
         [
             pictures[i % 10].flatten().tolist(),
             [[rng.uniform(0, 28), rng.uniform(0, 28)] for _ in range(rng.randint(1, 9))],
-            rng.choice([0, 0.3, 0.6, 0.9]),
+            rng.choice([0.0, 0.3, 0.6, 0.9]),
             rng.randint(-4, 4),
             rng.randint(-4, 4),
         ]
