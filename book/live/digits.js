@@ -71,7 +71,7 @@ export class Digits extends Figure {
     this.place = make("div", {}); // of the field
     this.tools = make("div", { class: "lv-row lv-tools" });
     this.examples = make("div", { class: "lv-examples" });
-    this.source = make("p", { class: "lv-about" });
+    this.source = make("p", HEAD);
     this.show(this.which.whole,
       make("div", { class: "lv-drawing" },
         make("div", {}, this.heads.draw, this.place),
