@@ -51,7 +51,9 @@ def test_a_brush_is_soft_and_rubs_out():
     assert column[14] == pytest.approx(0.9) and torch.allclose(column, column.flip(0).roll(1))
     inside = (torch.arange(28) - 14).abs() < BRUSH + EDGE / 2
     assert torch.equal(column > 0.2, inside) and (column[inside] < 0.9).any()
-    assert torch.equal(brushed(line, [(4.5, 14.5), (23.5, 14.5)], 0.0)[0, 14, 5:23], torch.zeros(18))
+    assert torch.equal(
+        brushed(line, [(4.5, 14.5), (23.5, 14.5)], 0.0)[0, 14, 5:23], torch.zeros(18)
+    )
     assert (brushed(picture, [(3.0, 3.0)], 0.9) > 0.2).sum() in (4, 12, 16)  # a spot
     assert (picture == 0.2).all()
     with pytest.raises(ValueError, match="at least one point"):
