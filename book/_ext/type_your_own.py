@@ -4,18 +4,21 @@ Each function gives what its script in book/live must know, and an example that 
 while the site is built: what stands there without scripts, and on paper.
 """
 
+import base64
 import datetime
 from functools import cache
 
 import torch
 from live_models import MADE, VOCABULARY, adapted, model, sentences
 from sentence_map import sentence_map
+from torch import Tensor
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
 from lectures_lib.data import dates
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
+from lectures_lib.models.vit import ViT
 from lectures_lib.tasks import alignment, fine_tuning
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import fill_mask
@@ -92,6 +95,11 @@ DAY = datetime.date(2017, 6, 12)
 DATED = ["july 20, 1969", "5 may 1821", "31 february 1950", "1969 july 20", "tomorrow"]
 FIRST_STEP = 6  # of the walk through the first date
 SHOWN = (2, 4, 9)  # digits whose first test image is offered
+CLOTHES = (
+    "The pictures are from Fashion-MNIST (Xiao, Rasul and Vollgraf 2017; © Zalando SE, MIT "
+    "licence), where they are light on black: of each class the first in the test set. Press one "
+    "again, and it is as it was."
+)
 NAMES = {"de": "German", "en": "English"}
 
 
@@ -333,24 +341,51 @@ def nearness() -> tuple[dict, str]:
     return options, "\n".join(lines)
 
 
+def drawn(kind: str, vit: ViT, shades: int, examples: dict[str, Tensor]) -> dict:
+    """What the figure must know of a kind of picture. The greys of an example are whole numbers, up
+    to `shades`; they travel as bytes, in base64.
+    """
+    greys = {name: (shades * image).round().byte() for name, image in examples.items()}
+    return {
+        "kind": kind,
+        "side": vit.config.image_size,
+        "shades": shades,
+        "classes": list(vit.names or map(str, range(10))),
+        "examples": [
+            {"name": name, "image": base64.b64encode(grey.numpy().tobytes()).decode()}
+            for name, grey in greys.items()
+        ],
+    }
+
+
 @cache
 def digits() -> tuple[dict, str]:
-    """The figure with the ViT that reads digits; one image of the test set, and what it is taken
-    for. The greys of the data set are sixteenths.
+    """The figure with the ViTs that read digits and garments; one digit of the test set, and what
+    it is taken for.
     """
     test = data.load("images", "test")
     first = {digit: next(one["image"] for one in test if one["label"] == digit) for digit in SHOWN}
-    examples = [
-        {"digit": digit, "image": (16 * image).int().flatten().tolist()}
-        for digit, image in first.items()
+    clothes = {data.GARMENTS[one["label"]]: one["image"] for one in data.ten_garments()}
+    tests = {f"a test image: {digit}": image for digit, image in first.items()}
+    kinds = [
+        {"name": "A digit", **drawn("digit", stored.digits(), 16, tests)},
+        {
+            "name": "A garment",
+            **drawn("garment", stored.garments(), 255, clothes),
+            "pictured": True,
+            "source": CLOTHES,
+        },
     ]
     with torch.no_grad():
         said = int(stored.digits()(first[SHOWN[0]][None]).argmax())
     rows = ["".join(f"{'.:+#'[int(3.99 * grey)]} " for grey in row) for row in first[SHOWN[0]][0]]
     options = {
-        "title": "A digit that you draw",
-        "models": [model("images", stored.FOLDER / "digits.safetensors")],
-        "examples": examples,
+        "title": "A digit or a garment that you draw",
+        "models": [
+            model("images", stored.FOLDER / f"{name}.safetensors")
+            for name in ("digits", "garments")
+        ],
+        "kinds": kinds,
         "asks": [{"task": "classify", "image": first[SHOWN[0]].flatten().tolist()}],
     }
     return options, "\n".join([*rows, f"→ {said}"])

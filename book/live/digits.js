@@ -1,156 +1,228 @@
-// A digit that the reader draws, as a ViT sees it (chapter 11): 8 × 8 greys in 16 patches, what it takes them for, and how much of
-// each patch reached the class token, by attention rollout; and how alike the positions are that it learned for its patches.
-import { digitImage } from "./drawing.js";
-import { Figure, bar, draw, make, megabytes, percent } from "./figure.js";
+// A digit or a garment that the reader draws, as a ViT sees it (chapter 11): 8 × 8 or 28 × 28 greys in 16 patches, what
+// it takes them for, and how much of each patch reached the class token, by attention rollout; and how alike the
+// positions are that it learned.
+import { Figure, bar, choice, draw, make, megabytes, percent } from "./figure.js";
 import { shown } from "./nearness.js";
+import { DigitSheet, GarmentSheet, paintGreys } from "./sheets.js";
 
-const SIDE = 8, PATCH = 2, BOX = 200; // pixels of the image, of a patch; points across the field
+const ACROSS = 4; // patches in a row
+const HEAD = { class: "lv-head" }, BUTTON = { type: "button" };
+const SHEETS = { digit: DigitSheet, garment: GarmentSheet };
+
+// The greys of an example, which are bytes, in base64.
+const greys = ({ image }, { shades }) => Float32Array.from(atob(image), (byte) => byte.charCodeAt(0) / shades);
+
+// The i-th square of `size`, of which `across` make a row.
+const square = (i, across, size = 1) =>
+  ({ x: (i % across) * size, y: Math.floor(i / across) * size, width: size, height: size });
 
 export class Digits extends Figure {
   constructor(host, options) {
     super(host, options);
-    [this.machine] = this.machines;
-    this.strokes = [];
-    this.field = draw("svg", { viewBox: `0 0 ${BOX} ${BOX}`, class: "lv-canvas", role: "img", "aria-label": "Field to draw a digit in" });
-    this.seen = draw("svg", { viewBox: `0 0 ${SIDE} ${SIDE}`, class: "lv-seen", role: "img", "aria-label": "What the model sees" });
-    this.clear = make("button", { type: "button" }, "Clear");
+    this.kinds = options.kinds.map((kind, i) =>
+      ({ ...kind, machine: this.machines[i], patch: kind.side / ACROSS }));
+    for (const kind of this.kinds) this.equip(kind);
+    this.which = choice("What you draw", this.kinds.map(({ name }, i) => [i, name]));
+    this.which.select.addEventListener("change", () => this.choose(this.kinds[this.which.select.value]));
+    this.seen = draw("svg", { class: "lv-seen", role: "img", "aria-label": "What the model sees" });
+    this.seen.addEventListener("click", (event) => this.compare(this.patch(event)));
+    this.clear = make("button", BUTTON, "Clear");
     this.clear.addEventListener("click", () => this.empty());
     this.reach = make("input", { type: "checkbox", id: "lv-reach" });
     this.reach.addEventListener("change", () => this.paint());
-    this.places = Array.from({ length: (SIDE / PATCH) ** 2 }, (_, i) => {
-      const button = make("button", { type: "button", "aria-label": `patch ${i + 1}`, "aria-pressed": "false" });
+    this.places = Array.from({ length: ACROSS ** 2 }, (_, i) => {
+      const button = make("button", BUTTON);
       button.addEventListener("click", () => this.compare(i));
       return button;
     });
     this.verdict = make("p", { class: "lv-about", "aria-live": "polite" });
     this.others = make("ol", { class: "lv-candidates lv-plainlist lv-classes" });
-    const examples = make("div", { class: "lv-examples" }, ...options.examples.map(({ digit, image }) => {
-      const button = make("button", { type: "button" }, `a test image: ${digit}`);
-      button.addEventListener("click", () => this.take(image));
+    this.arrange();
+    this.start = () => this.take(greys(this.kind.examples[0], this.kind));
+    this.choose(this.kinds[0]);
+  }
+
+  // A kind of picture gets its sheet, to which a pen listens, and its pictures to begin with.
+  equip(kind) {
+    kind.sheet = new SHEETS[kind.kind](kind, () => this.look(kind.sheet.image));
+    const { field } = kind.sheet, at = (event) => this.at(event, field, kind.sheet.across);
+    field.addEventListener("pointerdown", (event) => this.begin(event, at(event)));
+    field.addEventListener("pointermove", (event) => {
+      if (this.pen) kind.sheet.move(at(event));
+    });
+    for (const end of ["pointerup", "pointercancel"]) field.addEventListener(end, () => this.end());
+    kind.buttons = kind.examples.map((example) => {
+      const button = make("button", BUTTON, ...(kind.pictured ? [this.picture(example, kind)] : []), example.name);
+      button.addEventListener("click", () => this.take(greys(example, kind)));
       return button;
-    }));
-    this.start = () => this.take(options.examples[0].image);
-    this.show(
+    });
+    if (kind.pictured) kind.sheet.put(greys(kind.examples[0], kind));
+  }
+
+  picture(example, kind) {
+    const { side } = kind;
+    const canvas = make("canvas", { width: side, height: side, class: "lv-greys", "aria-hidden": "true" });
+    paintGreys(canvas, greys(example, kind));
+    return canvas;
+  }
+
+  arrange() {
+    this.heads = { draw: make("p", HEAD), seen: make("p", HEAD) };
+    this.place = make("div", {}); // of the field
+    this.tools = make("div", { class: "lv-row lv-tools" });
+    this.examples = make("div", { class: "lv-examples" });
+    this.source = make("p", HEAD);
+    this.show(this.which.whole,
       make("div", { class: "lv-drawing" },
-        make("div", {}, make("p", { class: "lv-head" }, "Draw a digit here"), this.field),
-        make("div", {}, make("p", { class: "lv-head" }, `What the model sees: 8 × 8 greys, 16 patches`), this.seen),
+        make("div", {}, this.heads.draw, this.place),
+        make("div", {}, this.heads.seen, this.seen),
         make("div", { class: "lv-told" }, this.verdict, this.others)),
-      make("div", { class: "lv-row" }, this.clear, make("label", { class: "lv-check" }, this.reach, " how much of each patch reached the class token")),
-      examples,
-      make("p", { class: "lv-head lv-side" }, "Positions: press a patch, and see how alike its learned vector is to the others’ (cosine)"),
-      make("div", { class: "lv-positions", role: "group", "aria-label": "Positions of the patches" }, ...this.places), this.status);
-    this.field.addEventListener("pointerdown", (event) => this.begin(event));
-    this.field.addEventListener("pointermove", (event) => this.move(event));
-    for (const end of ["pointerup", "pointercancel"]) this.field.addEventListener(end, () => this.end());
-    this.seen.addEventListener("click", (event) => this.compare(this.patch(event)));
-    this.empty();
-    this.say(`${megabytes(this.machine.bytes)} are fetched when you first draw or press a patch; what you draw stays here.`);
+      this.tools,
+      make("div", { class: "lv-row" }, this.clear,
+        make("label", { class: "lv-check" }, this.reach, " how much of each patch reached the class token")),
+      this.examples, this.source,
+      make("p", { class: "lv-head lv-side" },
+        "Positions: press a patch, and see how alike its learned vector is to the others’ (cosine)"),
+      make("div", { class: "lv-positions", role: "group", "aria-label": "Positions of the patches" }, ...this.places),
+      this.status);
+  }
+
+  // Another kind of picture: what was drawn of the other is kept on its sheet.
+  choose(kind) {
+    const { sheet } = (this.kind = kind), { loaded, bytes } = (this.machine = kind.machine);
+    this.stop();
+    this.lay(sheet.image);
+    this.forget();
+    this.dress(kind);
+    const when = "are fetched when you first draw or press a patch; what you draw stays here.";
+    this.say(loaded ? "" : `${megabytes(bytes)} ${when}`);
+    if (loaded && sheet.image.some((grey) => grey > 0)) this.look(sheet.image);
+  }
+
+  // What stands in the figure for a kind of picture.
+  dress({ name, side, sheet, buttons, source, pictured }) {
+    this.heads.draw.textContent = `Draw ${name.toLowerCase()} here${pictured ? ", or change a picture" : ""}`;
+    this.heads.seen.textContent = `What the model sees: ${side} × ${side} greys, 16 patches`;
+    this.seen.setAttribute("viewBox", `0 0 ${side} ${side}`);
+    this.seen.style.setProperty("--line", `${side / 160}px`); // as wide on the screen, whatever the side
+    this.place.replaceChildren(sheet.field);
+    this.tools.replaceChildren(...sheet.tools);
+    this.examples.replaceChildren(...buttons);
+    this.source.textContent = source ?? "";
+    this.others.classList.toggle("lv-named", Boolean(pictured));
+    this.places.forEach((_, i) => this.tellPlace(i));
   }
 
   empty() {
     this.stop();
-    this.strokes = [];
-    this.image = new Float32Array(SIDE * SIDE);
-    this.reached = null;
-    this.field.replaceChildren();
-    this.others.replaceChildren();
-    this.verdict.textContent = "";
+    this.kind.sheet.empty();
+    this.forget();
     this.say("");
-    this.paint();
+    this.lay(this.kind.sheet.image);
   }
 
-  // One of the test images, in sixteenths.
+  // A picture of the data set.
   take(image) {
-    this.empty();
-    return this.look(Float32Array.from(image, (grey) => grey / 16));
+    this.kind.sheet.put(image);
+    return this.look(image);
   }
 
-  // The point of the field that an event is at.
-  at(event) {
-    const box = this.field.getBoundingClientRect();
-    return [((event.clientX - box.left) / box.width) * BOX, ((event.clientY - box.top) / box.height) * BOX];
+  // The point of a field, `across` wide, that an event is at.
+  at(event, field, across) {
+    const { left, top, width, height } = field.getBoundingClientRect();
+    return [((event.clientX - left) / width) * across, ((event.clientY - top) / height) * across];
   }
 
-  begin(event) {
+  begin(event, point) {
     event.preventDefault();
-    if (!this.strokes.length) { // the verdict on what stood there before
-      this.verdict.textContent = "";
-      this.others.replaceChildren();
-    }
-    this.field.setPointerCapture(event.pointerId);
-    this.strokes.push([this.at(event)]);
-    this.line = draw("polyline", {});
-    this.field.append(this.line);
-    this.trace();
-  }
-
-  move(event) {
-    if (!this.line) return;
-    this.strokes.at(-1).push(this.at(event));
-    this.trace();
-  }
-
-  trace() {
-    const stroke = this.strokes.at(-1), points = stroke.length === 1 ? [...stroke, stroke[0]] : stroke;
-    this.line.setAttribute("points", points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" "));
+    const { sheet } = this.kind;
+    if (sheet.strokes?.length === 0) this.forget(); // the verdict on what stood there before
+    sheet.field.setPointerCapture(event.pointerId);
+    sheet.begin(point);
+    this.pen = true;
   }
 
   end() {
-    if (!this.line) return;
-    this.line = null;
-    this.look(digitImage(this.strokes));
+    if (!this.pen) return;
+    this.pen = false;
+    this.kind.sheet.end();
+    this.look(this.kind.sheet.image);
+  }
+
+  forget() {
+    this.verdict.textContent = "";
+    this.others.replaceChildren();
+  }
+
+  // An image to be seen that nothing is known of yet.
+  lay(image) {
+    this.image = image;
+    this.reached = this.reading = null;
+    this.paint();
   }
 
   async look(image) {
-    this.image = image;
-    this.reached = null;
-    this.paint();
+    if (!this.machine.loaded) this.forget();
+    this.lay(image);
+    this.reading = image;
     const found = await this.run(this.machine, "classify", { image }, () => {});
+    if (this.reading === image) this.reading = null;
     if (!found || image !== this.image) return;
     this.reached = found.reached;
     this.paint();
-    const order = [...found.shares.keys()].sort((a, b) => found.shares[b] - found.shares[a]);
-    this.verdict.textContent = `It says: ${order[0]}`;
-    this.others.replaceChildren(...[...found.shares].map((share, digit) =>
-      make("li", {}, make("span", {}, String(digit)), bar(share, digit === order[0] ? "drawn" : "plain"), make("small", {}, percent(share)))));
+    this.tell([...found.shares]);
+  }
+
+  // What the model says: the likeliest class, and each one's share.
+  tell(shares) {
+    const { classes } = this.kind, best = shares.indexOf(Math.max(...shares));
+    this.verdict.textContent = `It says: ${classes[best]}`;
+    this.others.replaceChildren(...shares.map((share, i) => {
+      const kind = i === best ? "drawn" : "plain";
+      return make("li", {}, make("span", {}, classes[i]), bar(share, kind), make("small", {}, percent(share)));
+    }));
   }
 
   // The patch of what the model sees that an event is at.
   patch(event) {
-    const box = this.seen.getBoundingClientRect(), across = SIDE / PATCH;
-    const [column, row] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height].map((at) => Math.min(across - 1, Math.max(0, Math.floor(at * across))));
-    return row * across + column;
+    const whole = (at) => Math.min(ACROSS - 1, Math.max(0, Math.floor(at)));
+    const [column, row] = this.at(event, this.seen, ACROSS).map(whole);
+    return row * ACROSS + column;
   }
 
   // How alike the position of one patch is to every other's.
   async compare(i) {
-    const unread = this.turn && !this.reached && this.strokes.length ? this.image : null; // its reading ends here
-    this.alike ??= await this.run(this.machine, "places", {}, () => {});
-    if (unread && unread === this.image) this.look(unread);
-    if (!this.alike) return;
-    this.places.forEach((button, j) => {
-      const value = this.alike[i][j];
-      button.textContent = shown(value);
-      button.setAttribute("aria-label", `patch ${j + 1}: ${shown(value)}`);
-      button.setAttribute("aria-pressed", i === j);
-      button.classList.toggle("lv-less", value < 0);
-      button.style.setProperty("--share", Math.abs(value).toFixed(4));
-    });
+    const { kind, reading } = this, { patch, sheet } = kind; // a reading that is under way ends here
+    sheet.press?.(i, (i % ACROSS) * patch, Math.floor(i / ACROSS) * patch, patch);
+    kind.alike ??= await this.run(this.machine, "places", {}, () => {});
+    if (reading && reading === this.image) this.look(reading);
+    if (!kind.alike || kind !== this.kind) return;
+    this.places.forEach((_, j) => this.tellPlace(j, kind.alike[i][j], i === j));
+  }
+
+  tellPlace(j, value, pressed = false) {
+    const button = this.places[j], known = value !== undefined;
+    button.textContent = known ? shown(value) : "";
+    button.setAttribute("aria-label", `patch ${j + 1}${known ? `: ${shown(value)}` : ""}`);
+    button.setAttribute("aria-pressed", pressed);
+    button.classList.toggle("lv-less", value < 0);
+    button.style.setProperty("--share", Math.abs(value ?? 0).toFixed(4));
   }
 
   // The greys, the borders of the patches and, if asked for, each patch's part in the class token.
   paint() {
-    const squares = [...this.image].map((grey, i) =>
-      draw("rect", { x: i % SIDE, y: Math.floor(i / SIDE), width: 1, height: 1, "fill-opacity": grey.toFixed(3) }));
-    const across = SIDE / PATCH, most = this.reached ? Math.max(...this.reached) : 1;
-    const frames = Array.from({ length: across ** 2 }, (_, i) => {
-      const frame = draw("rect", { x: (i % across) * PATCH, y: Math.floor(i / across) * PATCH, width: PATCH, height: PATCH, class: "lv-patch" });
-      if (this.reached && this.reach.checked) frame.style.fillOpacity = (0.75 * this.reached[i] / most).toFixed(3);
-      const title = draw("title", {});
-      title.textContent = `patch ${i + 1}${this.reached ? `: ${percent(this.reached[i])} of what reached the class token` : ""}`;
-      frame.append(title);
-      return frame;
-    });
+    const { side, patch } = this.kind;
+    const squares = [...this.image].map((grey, i) => draw("rect", { ...square(i, side), "fill-opacity": grey.toFixed(3) }));
+    const frames = this.places.map((_, i) => this.frame(i, draw("rect", { ...square(i, ACROSS, patch), class: "lv-patch" })));
     this.seen.replaceChildren(...squares, ...frames);
+  }
+
+  frame(i, rect) {
+    const title = draw("title", {}), share = this.reached?.[i], most = this.reached && Math.max(...this.reached);
+    const told = this.reached ? `: ${percent(share)} of what reached the class token` : "";
+    title.textContent = `patch ${i + 1}${told}`;
+    if (this.reached && this.reach.checked) rect.style.fillOpacity = (0.75 * share / most).toFixed(3);
+    rect.append(title);
+    return rect;
   }
 }

@@ -25,11 +25,14 @@ from lectures_lib.data.batches import (
 from lectures_lib.data.documents import articles, manual_documents, sentences
 from lectures_lib.data.hub import DataError, name_classes, read_split
 from lectures_lib.data.images import (
+    GARMENT_FILE,
+    GARMENTS,
     ImageBatch,
     ImageBatches,
     handwritten_digits,
     labelled_image,
     stack,
+    ten_garments,
 )
 from lectures_lib.data.manual import python_manual
 from lectures_lib.data.numbers import number_alignment, number_tokens, number_words
@@ -39,6 +42,8 @@ from lectures_lib.data.words import BOS, EOS, PAD, UNK, WordVocabulary
 __all__ = [
     "BOS",
     "EOS",
+    "GARMENTS",
+    "GARMENT_FILE",
     "PAD",
     "SPLITS",
     "TASKS",
@@ -68,6 +73,7 @@ __all__ = [
     "read_split",
     "sentences",
     "stack",
+    "ten_garments",
 ]
 
 

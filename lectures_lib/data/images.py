@@ -5,9 +5,12 @@ An image is a tensor (channels, height, width) of numbers from 0, black, to 1. T
 scikit-learn and need no download: 1,797 images of 8 × 8 grey pixels.
 """
 
+import base64
+import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +21,25 @@ from torch import Tensor
 from lectures_lib.data.splits import check_split
 
 N_TRAIN, N_VALIDATION = 1200, 200  # of the digits; the other 397 are the test split
+
+# The classes of Fashion-MNIST, in the order of their labels.
+GARMENTS = (
+    *("T-shirt", "trouser", "pullover", "dress", "coat"),
+    *("sandal", "shirt", "sneaker", "bag", "ankle boot"),
+)
+GARMENT_FILE = Path(__file__).with_name("garments.json")
+
+
+def ten_garments() -> list[dict[str, Any]]:
+    """Ten pictures of Fashion-MNIST that come with the library, the first of each class in the test
+    set (Xiao, Rasul and Vollgraf 2017; MIT licence, in garments.md).
+
+    Returns:
+        Dictionaries with the "image" (1, 28, 28) and its "label", 0 to 9.
+    """
+    kept = json.loads(GARMENT_FILE.read_text(encoding="utf-8"))["greys"]
+    greys = torch.tensor([list(base64.b64decode(one)) for one in kept]) / 255
+    return [{"image": image.view(1, 28, 28), "label": label} for label, image in enumerate(greys)]
 
 
 def handwritten_digits(split: str = "train") -> list[dict[str, Any]]:

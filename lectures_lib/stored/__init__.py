@@ -25,6 +25,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
 from lectures_lib.checks.sizes import check_name
+from lectures_lib.data.images import GARMENTS
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
@@ -230,6 +231,21 @@ def digits() -> ViT:
 
 
 @cache
+def garments() -> ViT:
+    """A ViT that names the garments of Fashion-MNIST, 28 × 28 pixels
+    (`experiments/drawn_garments.py`).
+
+    Read once, shared by all who ask: copy it before you train it.
+
+    Raises:
+        ValueError: for a file that is damaged.
+    """
+    return load_halves(
+        FOLDER / "garments.safetensors", ViTConfig, lambda config: ViT(config, GARMENTS)
+    )
+
+
+@cache
 def dates(steps: int = 6000) -> Transformer:
     """Chapter 6's translator of dates, letter by letter, after 6,000 steps, or 150
     (`experiments/dates.py`); `lectures_lib.data.dates` has its alphabet.
@@ -367,6 +383,7 @@ __all__ = [
     "entities",
     "fill_mask",
     "filled",
+    "garments",
     "language_model",
     "load_adapted",
     "load_eight_bits",
