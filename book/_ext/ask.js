@@ -1,7 +1,9 @@
 // The search of the page "Ask the book": cosines of vectors. Those of the sections and of the prepared questions were computed when
 // the site was built; that of a reader's own question is computed here, by MiniLM in a worker.
 (() => {
-  const { sections, questions, vectors, first, model } = JSON.parse(document.getElementById("ask-data").textContent);
+  const { sections, questions, vectors, first, model } = JSON.parse(
+    document.getElementById("ask-data").textContent,
+  );
   const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
   const width = bytes.length / (questions.length + sections.length);
   const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
@@ -9,7 +11,12 @@
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
   const box = document.querySelector(".ask");
-  const [words, count, choices, found] = ["#ask-words", "#ask-count", ".ask-choices", ".ask-found"].map((one) => box.querySelector(one));
+  const [words, count, choices, found] = [
+    "#ask-words",
+    "#ask-count",
+    ".ask-choices",
+    ".ask-found",
+  ].map((one) => box.querySelector(one));
   const NEAR = 0.23; // a best cosine below this is said to be none: every prepared question has a section above it
   const SHOWN = 5; // results of a question, and sections below the questions
   let picked = -1; // a question's number, or the number of questions plus a section's
@@ -19,12 +26,20 @@
     made.append(...children);
     return made;
   };
-  const slug = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+  const slug = (text) =>
+    text
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "");
   const number = (value) => value.toFixed(2).replace("-", "−");
 
   function choice(i) {
     const at = i - questions.length;
-    const button = element("button", { type: "button", onclick: () => pick(i) }, at < 0 ? questions[i] : sections[at][2]);
+    const button = element(
+      "button",
+      { type: "button", onclick: () => pick(i) },
+      at < 0 ? questions[i] : sections[at][2],
+    );
     if (at >= 0) button.append(" ", element("small", {}, `section of ${sections[at][1]}`));
     button.ariaPressed = String(i === picked);
     button.dataset.i = i;
@@ -35,19 +50,42 @@
     const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (text) => typed.every((word) => text.toLowerCase().includes(word));
     const right = [...questions.keys()].filter((i) => has(questions[i]));
-    const also = typed.length ? [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" "))) : [];
-    choices.replaceChildren(...right.map(choice), ...also.slice(0, 4 * SHOWN).map((i) => choice(questions.length + i)));
+    const also = typed.length
+      ? [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" ")))
+      : [];
+    choices.replaceChildren(
+      ...right.map(choice),
+      ...also.slice(0, 4 * SHOWN).map((i) => choice(questions.length + i)),
+    );
     choices.hidden = !choices.children.length;
     const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-    const them = [many(right.length, "question"), ...(typed.length ? [many(also.length, "section")] : [])].join(" and ");
-    count.textContent = choices.hidden ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. " : typed.length ? `${them} with these words` : them;
-    if (choices.hidden) count.append(element("a", { href: `../search.html?q=${encodeURIComponent(words.value)}` }, "Search all pages for them"));
+    const them = [
+      many(right.length, "question"),
+      ...(typed.length ? [many(also.length, "section")] : []),
+    ].join(" and ");
+    count.textContent = choices.hidden
+      ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. "
+      : typed.length
+        ? `${them} with these words`
+        : them;
+    if (choices.hidden)
+      count.append(
+        element(
+          "a",
+          { href: `../search.html?q=${encodeURIComponent(words.value)}` },
+          "Search all pages for them",
+        ),
+      );
   }
 
   // The sections nearest to a vector, below a heading; number `not` is left out.
   function show(heading, asked, not = -1) {
     const nearest = sections
-      .map((section, j) => ({ section, j, score: j === not ? -2 : cosine(asked, vector(questions.length + j)) }))
+      .map((section, j) => ({
+        section,
+        j,
+        score: j === not ? -2 : cosine(asked, vector(questions.length + j)),
+      }))
       .sort((a, b) => b.score - a.score)
       .slice(0, SHOWN);
     found.querySelector("h2").textContent = heading;
@@ -59,23 +97,31 @@
   let machine, turn;
   async function ask() {
     const text = words.value.trim();
-    const prepared = questions.findIndex((question) => question.toLowerCase() === text.toLowerCase());
+    const prepared = questions.findIndex(
+      (question) => question.toLowerCase() === text.toLowerCase(),
+    );
     const mine = (turn = {});
-    const say = (what) => { if (turn === mine) count.textContent = what; };
+    const say = (what) => {
+      if (turn === mine) count.textContent = what;
+    };
     if (!text) return say("Type a question first.");
     if (prepared >= 0) return pick(prepared);
     const megabytes = (model.bytes / 1e6).toFixed(0);
     try {
       say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
       machine ??= new (await import(model.script)).Machine(model);
-      await machine.load((share) => say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`));
+      await machine.load((share) =>
+        say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`),
+      );
       const { vector: asked } = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
       picked = -1;
       show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
       for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
       const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
-      say(`The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}`);
+      say(
+        `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}`,
+      );
       history.replaceState(null, "", location.href.split("#")[0]);
       found.scrollIntoView({ block: "nearest" });
     } catch (error) {
@@ -89,7 +135,8 @@
     const at = i - questions.length;
     const title = at < 0 ? questions[i] : sections[at][2];
     show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
-    for (const button of choices.querySelectorAll("button")) button.ariaPressed = String(Number(button.dataset.i) === i);
+    for (const button of choices.querySelectorAll("button"))
+      button.ariaPressed = String(Number(button.dataset.i) === i);
     if (silent) return;
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
     history.replaceState(null, "", at < 0 ? `#${slug(title)}` : location.href.split("#")[0]);
@@ -99,10 +146,27 @@
   function result({ section: [address, chapter, title, text], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, 100 * score)}%`;
-    const more = element("button", { type: "button", className: "ask-more", onclick: () => pickAndShow(questions.length + j) }, "More like this");
+    const more = element(
+      "button",
+      { type: "button", className: "ask-more", onclick: () => pickAndShow(questions.length + j) },
+      "More like this",
+    );
     more.ariaLabel = `More like this: ${title}`;
-    const where = element("p", { className: "ask-where" }, element("span", {}, chapter), bar, element("span", {}, `cosine ${number(score)}`), more);
-    return element("li", {}, element("p", {}, element("a", { href: address }, title)), where, element("p", {}, text));
+    const where = element(
+      "p",
+      { className: "ask-where" },
+      element("span", {}, chapter),
+      bar,
+      element("span", {}, `cosine ${number(score)}`),
+      more,
+    );
+    return element(
+      "li",
+      {},
+      element("p", {}, element("a", { href: address }, title)),
+      where,
+      element("p", {}, text),
+    );
   }
 
   function pickAndShow(i) {
@@ -121,7 +185,9 @@
     next.focus();
   });
   words.addEventListener("input", list);
-  words.addEventListener("keydown", (event) => { if (event.key === "Enter") ask(); });
+  words.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") ask();
+  });
   box.querySelector(".ask-go").addEventListener("click", ask);
   const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
   addEventListener("hashchange", () => asked() >= 0 && pick(asked()));

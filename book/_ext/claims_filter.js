@@ -3,7 +3,13 @@
 (() => {
   const cards = [...document.querySelectorAll(".claim")];
   const sections = [...document.querySelectorAll("section.claims")];
-  const counts = new Map([["all", cards.length], ["holds", 0], ["rounded", 0], ["loose wording", 0], ["slip", 0]]);
+  const counts = new Map([
+    ["all", cards.length],
+    ["holds", 0],
+    ["rounded", 0],
+    ["loose wording", 0],
+    ["slip", 0],
+  ]);
   for (const { dataset } of cards) counts.set(dataset.verdict, counts.get(dataset.verdict) + 1);
   const bar = document.createElement("div");
   bar.className = "claim-filter";
@@ -12,7 +18,8 @@
   const show = (verdict) => {
     for (const card of cards) card.hidden = verdict !== "all" && card.dataset.verdict !== verdict;
     for (const section of sections) section.hidden = !section.querySelector(".claim:not([hidden])");
-    for (const button of bar.children) button.setAttribute("aria-pressed", button.dataset.verdict === verdict);
+    for (const button of bar.children)
+      button.setAttribute("aria-pressed", button.dataset.verdict === verdict);
   };
   const choose = (verdict) => {
     show(verdict);

@@ -1,6 +1,8 @@
 // The worker of the live figures, outside a browser (first_answers.py). The standard input says what to ask of which model, a list of
 // {kind, files, asks}; the standard output gets the answers, for each question {parts, result}. Numbers have six places, or as many as a question says.
-const fs = require("node:fs"), path = require("node:path"), { pathToFileURL } = require("node:url");
+const fs = require("node:fs"),
+  path = require("node:path"),
+  { pathToFileURL } = require("node:url");
 
 let heard;
 globalThis.onmessage = null; // where a worker listens
@@ -16,21 +18,34 @@ async function ask(task, request) {
   return heard;
 }
 
-const rounded = (value, places) => JSON.parse(JSON.stringify(value, (_, one) => (
-  ArrayBuffer.isView(one) ? [...one] : typeof one === "number" ? Number(one.toFixed(places)) : one)));
+const rounded = (value, places) =>
+  JSON.parse(
+    JSON.stringify(value, (_, one) =>
+      ArrayBuffer.isView(one)
+        ? [...one]
+        : typeof one === "number"
+          ? Number(one.toFixed(places))
+          : one,
+    ),
+  );
 
 (async () => {
   await import(pathToFileURL(path.join(__dirname, "..", "live", "worker.js")));
   const all = [];
   let loaded;
   for (const { kind, files, asks } of JSON.parse(fs.readFileSync(0, "utf8"))) {
-    const model = JSON.stringify({ kind, files }), answers = [];
+    const model = JSON.stringify({ kind, files }),
+      answers = [];
     if (model !== loaded) {
-      const blobs = Object.entries(files).map(([name, file]) => [name, new Blob([fs.readFileSync(file)])]);
+      const blobs = Object.entries(files).map(([name, file]) => [
+        name,
+        new Blob([fs.readFileSync(file)]),
+      ]);
       await ask("load", { kind, ...Object.fromEntries(blobs) });
       loaded = model;
     }
-    for (const { task, places = 6, ...request } of asks) answers.push(rounded(await ask(task, request), places));
+    for (const { task, places = 6, ...request } of asks)
+      answers.push(rounded(await ask(task, request), places));
     all.push(answers);
   }
   process.stdout.write(JSON.stringify(all));

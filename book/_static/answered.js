@@ -3,6 +3,13 @@
 for (const card of document.querySelectorAll("ul.chapter-cards a[data-questions]")) {
   const n = courseKept.list(`course-quiz:${new URL(card.href).pathname.split("/").pop()}`).length;
   if (n) {
-    card.append(" ", courseElement("span", { class: "card-answered" }, `Answered: ${n} of ${card.dataset.questions} questions`));
+    card.append(
+      " ",
+      courseElement(
+        "span",
+        { class: "card-answered" },
+        `Answered: ${n} of ${card.dataset.questions} questions`,
+      ),
+    );
   }
 }

@@ -7,13 +7,15 @@
 
   const parts = JSON.parse(document.getElementById("exam-parts").textContent); // [["Attention", [["1", "1. The bottleneck"], …]], …]
   const chapters = [...document.querySelectorAll(".bd-article > section > section[id^=chapter-]")];
-  const questions = chapters.flatMap((chapter) => [...chapter.querySelectorAll(":scope > section")].map((section) => ({
-    section,
-    chapter: chapter.id.replace("chapter-", ""),
-    points: Number(section.querySelector("p > em").textContent.match(/^\d+/)[0]),
-    solution: section.querySelector("details"),
-    box: courseElement("input", { type: "checkbox" }),
-  })));
+  const questions = chapters.flatMap((chapter) =>
+    [...chapter.querySelectorAll(":scope > section")].map((section) => ({
+      section,
+      chapter: chapter.id.replace("chapter-", ""),
+      points: Number(section.querySelector("p > em").textContent.match(/^\d+/)[0]),
+      solution: section.querySelector("details"),
+      box: courseElement("input", { type: "checkbox" }),
+    })),
+  );
   // The chapters that an address or the list asks for: "3", "The Transformer"; anything else asks for all.
   const wanted = (about) => {
     const part = parts.find(([name]) => name === about);
@@ -21,28 +23,50 @@
     return parts.some(([, of]) => of.some(([number]) => number === about)) ? [about] : null;
   };
 
-  const about = courseElement("select", {}, courseElement("option", { value: "" }, "all chapters"), ...parts.map(([name, of]) =>
-    courseElement("optgroup", { label: name }, courseElement("option", { value: name }, `${name}: all of it`),
-      ...of.map(([number, title]) => courseElement("option", { value: number }, title)))));
+  const about = courseElement(
+    "select",
+    {},
+    courseElement("option", { value: "" }, "all chapters"),
+    ...parts.map(([name, of]) =>
+      courseElement(
+        "optgroup",
+        { label: name },
+        courseElement("option", { value: name }, `${name}: all of it`),
+        ...of.map(([number, title]) => courseElement("option", { value: number }, title)),
+      ),
+    ),
+  );
   const open = courseElement("input", { type: "checkbox" });
   const show = courseElement("button", { type: "button" }, "Show all solutions");
   const hide = courseElement("button", { type: "button" }, "Hide all solutions");
-  const says = courseElement("span", { role: "status" }), forget = courseElement("button", { type: "button" }, "Untick all");
-  const bar = courseElement("div", { class: "exam-bar", role: "group", "aria-label": "Questions and solutions" },
-    courseElement("label", {}, "About ", about), courseElement("label", {}, open, " only what I have not ticked"), show, hide,
-    courseElement("p", {}, says, " Ticks stay in this browser. ", forget));
+  const says = courseElement("span", { role: "status" }),
+    forget = courseElement("button", { type: "button" }, "Untick all");
+  const bar = courseElement(
+    "div",
+    { class: "exam-bar", role: "group", "aria-label": "Questions and solutions" },
+    courseElement("label", {}, "About ", about),
+    courseElement("label", {}, open, " only what I have not ticked"),
+    show,
+    hide,
+    courseElement("p", {}, says, " Ticks stay in this browser. ", forget),
+  );
 
   function tell() {
-    const shown = questions.filter(({ section }) => !section.hidden), ticked = questions.filter(({ box }) => box.checked);
-    const here = shown.length ? `Here: ${counted(shown.length, "question")}, ${counted(sum(shown), "point")}.` : "Nothing is left here: all is ticked.";
+    const shown = questions.filter(({ section }) => !section.hidden),
+      ticked = questions.filter(({ box }) => box.checked);
+    const here = shown.length
+      ? `Here: ${counted(shown.length, "question")}, ${counted(sum(shown), "point")}.`
+      : "Nothing is left here: all is ticked.";
     says.textContent = `${here} Ticked in all: ${ticked.length} of ${questions.length}, ${sum(ticked)} of ${counted(sum(questions), "point")}.`;
     forget.hidden = !ticked.length;
   }
   // What is ticked now stays until the next choice: nothing vanishes under the pointer.
   function choose() {
     const these = wanted(about.value);
-    for (const { section, chapter, box } of questions) section.hidden = Boolean(these && !these.includes(chapter)) || (open.checked && box.checked);
-    for (const chapter of chapters) chapter.hidden = !chapter.querySelector(":scope > section:not([hidden])");
+    for (const { section, chapter, box } of questions)
+      section.hidden = Boolean(these && !these.includes(chapter)) || (open.checked && box.checked);
+    for (const chapter of chapters)
+      chapter.hidden = !chapter.querySelector(":scope > section:not([hidden])");
     tell();
   }
   function keep({ section, box }) {
@@ -64,7 +88,9 @@
   for (const question of questions) {
     question.box.checked = before.includes(question.section.id);
     question.box.addEventListener("change", () => keep(question));
-    question.section.append(courseElement("label", { class: "exam-knew" }, question.box, " I knew this"));
+    question.section.append(
+      courseElement("label", { class: "exam-knew" }, question.box, " I knew this"),
+    );
   }
   about.addEventListener("change", () => {
     choose();
@@ -75,8 +101,13 @@
     history.replaceState(null, "", to);
   });
   open.addEventListener("change", choose);
-  for (const [button, unfolded] of [[show, true], [hide, false]]) {
-    button.addEventListener("click", () => { for (const { section, solution } of questions) if (!section.hidden) solution.open = unfolded; });
+  for (const [button, unfolded] of [
+    [show, true],
+    [hide, false],
+  ]) {
+    button.addEventListener("click", () => {
+      for (const { section, solution } of questions) if (!section.hidden) solution.open = unfolded;
+    });
   }
   forget.addEventListener("click", () => {
     if (!confirm("Untick all questions?")) return;

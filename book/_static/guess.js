@@ -8,7 +8,12 @@
   function question(answer) {
     let before = answer.previousElementSibling;
     while (before && !/^(H\d|DETAILS|DIV)$/.test(before.tagName)) {
-      if (before.matches("p") && before.firstElementChild?.matches("strong") && before.textContent.startsWith("Predict.")) return before;
+      if (
+        before.matches("p") &&
+        before.firstElementChild?.matches("strong") &&
+        before.textContent.startsWith("Predict.")
+      )
+        return before;
       before = before.previousElementSibling;
     }
     return null;
@@ -17,8 +22,10 @@
   function outputs(answer) {
     const found = [];
     let next = answer.nextElementSibling;
-    for (; next?.matches(".cell"); next = next.nextElementSibling) found.push(...next.querySelectorAll(":scope > .cell_output"));
-    if (found.length && next?.matches("p") && !next.textContent.startsWith("Predict.")) found.push(next);
+    for (; next?.matches(".cell"); next = next.nextElementSibling)
+      found.push(...next.querySelectorAll(":scope > .cell_output"));
+    if (found.length && next?.matches("p") && !next.textContent.startsWith("Predict."))
+      found.push(next);
     return found;
   }
 
@@ -32,8 +39,13 @@
       .map((offer) => offer.split(/,\s*or\s+|,\s+|\s+or\s+/).map((one) => one.trim()));
     if (offers.length !== 1) return [];
     // an enumeration inside an offer, or a sentence after it, is cut at the wrong places
-    const [offer] = offers, odd = /\0|\. |^(which|who|and|say|is|does|will)\b|^\d+ and \d+ as /;
-    return offer.length > 1 && offer.length < 6 && offer.every((one) => one && one.length <= 48 && !odd.test(one)) ? offer : [];
+    const [offer] = offers,
+      odd = /\0|\. |^(which|who|and|say|is|does|will)\b|^\d+ and \d+ as /;
+    return offer.length > 1 &&
+      offer.length < 6 &&
+      offer.every((one) => one && one.length <= 48 && !odd.test(one))
+      ? offer
+      : [];
   }
 
   class Guess {
@@ -41,16 +53,28 @@
       this.answer = answer;
       this.outputs = outputs(answer);
       this.key = `course-guess:${location.pathname.split("/").pop()}:${asked.textContent.slice(9, 60)}`;
-      this.field = courseElement("input", { maxlength: 120, autocomplete: "off", "aria-label": "Your guess" });
+      this.field = courseElement("input", {
+        maxlength: 120,
+        autocomplete: "off",
+        "aria-label": "Your guess",
+      });
       const offers = choices(asked).map((offer) => {
         const button = courseElement("button", { type: "button", class: "guess-offer" }, offer);
-        button.addEventListener("click", () => { this.field.value = offer; this.form.requestSubmit(); });
+        button.addEventListener("click", () => {
+          this.field.value = offer;
+          this.form.requestSubmit();
+        });
         return button;
       });
       this.field.placeholder = offers.length ? "or in your own words" : "Your guess";
-      const show = courseElement("button", {}, this.outputs.length ? "Show what comes out" : "Show the answer");
+      const show = courseElement(
+        "button",
+        {},
+        this.outputs.length ? "Show what comes out" : "Show the answer",
+      );
       this.form = courseElement("form", { class: "guess" }, this.field, show);
-      if (offers.length) this.form.prepend(courseElement("span", { class: "guess-offers" }, ...offers));
+      if (offers.length)
+        this.form.prepend(courseElement("span", { class: "guess-offers" }, ...offers));
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.made(this.field.value.trim());
@@ -60,7 +84,9 @@
         next.focus({ preventScroll: true });
       });
       answer.before(this.form);
-      answer.addEventListener("toggle", () => { if (answer.open) this.made(this.field.value.trim()); });
+      answer.addEventListener("toggle", () => {
+        if (answer.open) this.made(this.field.value.trim());
+      });
       const before = courseKept.get(this.key);
       if (before !== null) this.made(before);
     }
@@ -68,12 +94,17 @@
     begin(plain) {
       if (this.done) return;
       this.form.hidden = plain;
-      if (plain) this.uncover(); else this.cover();
+      if (plain) this.uncover();
+      else this.cover();
     }
     cover() {
       for (const output of this.outputs) {
         if (output.matches(".guess-waits")) continue;
-        const cover = courseElement("button", { type: "button", class: "guess-cover" }, output.matches("p") ? "Then what it means" : "Guess first, or show it");
+        const cover = courseElement(
+          "button",
+          { type: "button", class: "guess-cover" },
+          output.matches("p") ? "Then what it means" : "Guess first, or show it",
+        );
         cover.addEventListener("click", () => this.made(this.field.value.trim()));
         output.classList.add("guess-waits");
         output.append(cover);
@@ -90,7 +121,9 @@
       this.done = true;
       courseKept.set(this.key, guess);
       this.uncover();
-      this.form.replaceChildren(guess ? courseElement("span", {}, "Your guess: ", courseElement("b", {}, guess)) : "");
+      this.form.replaceChildren(
+        guess ? courseElement("span", {}, "Your guess: ", courseElement("b", {}, guess)) : "",
+      );
       this.form.hidden = !guess;
     }
   }
@@ -100,12 +133,17 @@
     return asked ? [new Guess(answer, asked)] : [];
   });
   if (!guesses.length) return;
-  const all = courseElement("button", { type: "button", class: "guess-all" }), choice = courseElement("p", { class: "guess-choice" }, all);
+  const all = courseElement("button", { type: "button", class: "guess-all" }),
+    choice = courseElement("p", { class: "guess-choice" }, all);
   // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.
   const tell = () => {
-    const plain = courseKept.get(PLAIN), [{ answer }] = guesses;
-    all.textContent = plain ? "Hide what comes out until I have guessed" : "I only read: show it all, here and in every chapter";
-    if (plain) answer.append(choice); else answer.after(choice);
+    const plain = courseKept.get(PLAIN),
+      [{ answer }] = guesses;
+    all.textContent = plain
+      ? "Hide what comes out until I have guessed"
+      : "I only read: show it all, here and in every chapter";
+    if (plain) answer.append(choice);
+    else answer.after(choice);
     for (const guess of guesses) guess.begin(Boolean(plain));
   };
   all.addEventListener("click", () => {

@@ -17,8 +17,13 @@
     if (waiting.length) idle(lay);
     else document.documentElement.dataset.laid = "";
   }
-  addEventListener("load", () => { // the other scripts have put in what they put in
-    waiting = [...document.querySelectorAll(".bd-article section section > :not(section, h2, h3, h4, h5, h6, script, style)")];
+  addEventListener("load", () => {
+    // the other scripts have put in what they put in
+    waiting = [
+      ...document.querySelectorAll(
+        ".bd-article section section > :not(section, h2, h3, h4, h5, h6, script, style)",
+      ),
+    ];
     idle(lay);
   });
 })();

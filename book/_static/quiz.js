@@ -3,17 +3,24 @@
 (() => {
   const KEPT = `course-quiz:${location.pathname.split("/").pop()}`;
   const quiz = document.querySelector(".end-card .quiz");
-  const questions = [...quiz.children].map((question) => ({ choices: [...question.querySelectorAll("details.choice")], chosen: null }));
+  const questions = [...quiz.children].map((question) => ({
+    choices: [...question.querySelectorAll("details.choice")],
+    chosen: null,
+  }));
   const text = (choice) => choice.querySelector("summary > span").textContent;
-  const says = courseElement("span", { role: "status" }), again = courseElement("button", { type: "button" }, "Begin again");
+  const says = courseElement("span", { role: "status" }),
+    again = courseElement("button", { type: "button" }, "Begin again");
   const line = courseElement("p", { class: "quiz-says" }, says, " ", again);
 
   function choose(question, choice) {
     question.chosen = choice;
-    choice.querySelector("summary").append(courseElement("i", { class: "quiz-mine" }, "your answer"));
+    choice
+      .querySelector("summary")
+      .append(courseElement("i", { class: "quiz-mine" }, "your answer"));
   }
   function tell() {
-    const chosen = questions.flatMap(({ chosen }) => chosen ?? []), right = chosen.filter((choice) => choice.matches(".right"));
+    const chosen = questions.flatMap(({ chosen }) => chosen ?? []),
+      right = chosen.filter((choice) => choice.matches(".right"));
     says.textContent = `Answered: ${chosen.length} of ${questions.length}, ${right.length} of them rightly at once. Kept in this browser.`;
     line.hidden = !chosen.length;
     return chosen;

@@ -7,25 +7,30 @@
 (() => {
   const article = document.querySelector(".bd-article");
   if (!article) return;
-  const TOLD = ".plot-scroll, figure.drawing .scroll, .formula-scroll, .pst-scrollable-table-container";
+  const TOLD =
+    ".plot-scroll, figure.drawing .scroll, .formula-scroll, .pst-scrollable-table-container";
   const TEXT = "pre, .cell_output > .output, .jp-RenderedHTMLCommon";
   const LONGEST = 90; // letters of a name
 
-  const short = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s\S*$/, "")} …` : text);
+  const short = (text) =>
+    text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s\S*$/, "")} …` : text;
   const words = (element) => element?.textContent.trim().replace(/\s+/g, " ").replace(/\s*#$/, "");
 
   // "Table: What a page trains"
   function named(box) {
     if (box.matches(".formula-scroll")) return "Formula";
     const table = box.querySelector(":scope > table");
-    const said = table ? table.caption ?? box.closest("section")?.querySelector("h1, h2, h3, h4") : box.closest("figure")?.querySelector("figcaption");
+    const said = table
+      ? (table.caption ?? box.closest("section")?.querySelector("h1, h2, h3, h4"))
+      : box.closest("figure")?.querySelector("figcaption");
     return [table ? "Table" : "Figure", ...(said ? [short(words(said))] : [])].join(": ");
   }
 
   function mark(box, scrolls) {
     if (!scrolls) {
       if (box.tabIndex === 0) box.removeAttribute("tabindex"); // -1 is another script's
-      if (box.dataset.scrolls !== undefined) for (const name of ["role", "aria-label", "data-scrolls"]) box.removeAttribute(name);
+      if (box.dataset.scrolls !== undefined)
+        for (const name of ["role", "aria-label", "data-scrolls"]) box.removeAttribute(name);
       return;
     }
     box.tabIndex = 0;
@@ -37,7 +42,11 @@
 
   // All are measured before one is changed: each change would lay the page out again for the next.
   function markAll(boxes) {
-    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth + 1 || (!box.matches(TOLD) && box.scrollHeight > box.clientHeight + 1));
+    const scrolls = boxes.map(
+      (box) =>
+        box.scrollWidth > box.clientWidth + 1 ||
+        (!box.matches(TOLD) && box.scrollHeight > box.clientHeight + 1),
+    );
     boxes.forEach((box, i) => mark(box, scrolls[i]));
   }
 
@@ -46,13 +55,23 @@
   for (const box of find(article)) sizes.observe(box);
   // What a live figure writes later.
   new MutationObserver((changes) => {
-    for (const { addedNodes } of changes) for (const added of addedNodes) if (added.querySelectorAll) for (const box of find(added.parentNode ?? added)) sizes.observe(box);
+    for (const { addedNodes } of changes)
+      for (const added of addedNodes)
+        if (added.querySelectorAll)
+          for (const box of find(added.parentNode ?? added)) sizes.observe(box);
   }).observe(article, { subtree: true, childList: true });
   // The formulas' letters come late, and change what is in a box but not its size. (What is not laid out yet, laying.js, is left to
   // the observer.)
-  const again = () => requestAnimationFrame(() => setTimeout(() => {
-    markAll([...document.querySelectorAll(`.bd-article :is(${TOLD})`)].filter((box) => box.checkVisibility({ contentVisibilityAuto: true })));
-  }));
+  const again = () =>
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        markAll(
+          [...document.querySelectorAll(`.bd-article :is(${TOLD})`)].filter((box) =>
+            box.checkVisibility({ contentVisibilityAuto: true }),
+          ),
+        );
+      }),
+    );
   document.fonts.ready.then(again);
   document.fonts.addEventListener("loadingdone", again);
 })();

@@ -11,14 +11,31 @@ const courseElement = (tag, attributes = {}, ...inside) => {
 // What the course's pages keep in the reader's own browser, each under a name that begins with "course-". Nothing is sent anywhere.
 // Where a browser keeps nothing, the pages work all the same, for this visit.
 const courseKept = {
-  get(name) { try { return localStorage.getItem(name); } catch { return null; } },
-  set(name, value) { try { if (value === null) localStorage.removeItem(name); else localStorage.setItem(name, value); } catch { /* not kept */ } },
+  get(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  },
+  set(name, value) {
+    try {
+      if (value === null) localStorage.removeItem(name);
+      else localStorage.setItem(name, value);
+    } catch {
+      /* not kept */
+    }
+  },
   // A list of texts; an empty one is not kept. What is no list of texts (an older page's, another program's) counts as an empty one.
   list(name) {
     try {
       const found = JSON.parse(this.get(name));
       return Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
-    } catch { return []; }
+    } catch {
+      return [];
+    }
   },
-  setList(name, texts) { this.set(name, texts.length ? JSON.stringify(texts) : null); },
+  setList(name, texts) {
+    this.set(name, texts.length ? JSON.stringify(texts) : null);
+  },
 };

@@ -5,17 +5,32 @@
   "use strict";
   const figure = document.querySelector(".picture.welcome");
   if (!figure) return;
-  const FONT = 23, LINE = 205; // as in welcome.py
-  const LETTER = 12.2, SPACE = 14, NARROWEST = 40, LEFT = 8; // a word's place, as there
-  const SHORTEST = 440, WIDEST = 800; // a line of words that can still be read on a telephone
+  const FONT = 23,
+    LINE = 205; // as in welcome.py
+  const LETTER = 12.2,
+    SPACE = 14,
+    NARROWEST = 40,
+    LEFT = 8; // a word's place, as there
+  const SHORTEST = 440,
+    WIDEST = 800; // a line of words that can still be read on a telephone
   const HIGHEST = 204; // an arc, so that it ends below the picture's upper edge
   const HEADS = 12; // a layer
   const VERBS = ["are", "is", "were", "was", "have", "has", "do", "does"]; // they ask first, if a sentence has one
   const file = new URL("welcome.json", document.currentScript.src);
-  const [list, slider, where, said] = ["select", "[type=range]", ".welcome-head", ".welcome-said"].map((what) => figure.querySelector(what));
-  const own = figure.querySelector(".welcome-own"), [field, status] = ["input", "output"].map((what) => own.querySelector(what)), model = JSON.parse(figure.dataset.model);
+  const [list, slider, where, said] = [
+    "select",
+    "[type=range]",
+    ".welcome-head",
+    ".welcome-said",
+  ].map((what) => figure.querySelector(what));
+  const own = figure.querySelector(".welcome-own"),
+    [field, status] = ["input", "output"].map((what) => own.querySelector(what)),
+    model = JSON.parse(figure.dataset.model);
   const size = `${(model.bytes / 1e6).toFixed(0)} MB`;
-  let sentences = null, now = null, machine = null, turn = null;
+  let sentences = null,
+    now = null,
+    machine = null,
+    turn = null;
   for (const control of [list, slider]) control.shown = control.value;
 
   offer(figure.querySelectorAll("svg text:not(.muted)"));
@@ -27,23 +42,33 @@
       word.setAttribute("role", "button");
       word.setAttribute("tabindex", "0");
       word.setAttribute("aria-pressed", String(word.classList.contains("asks")));
-      word.addEventListener("click", () => change(() => { now.asks = i; }, i));
+      word.addEventListener("click", () =>
+        change(() => {
+          now.asks = i;
+        }, i),
+      );
       word.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         event.preventDefault();
-        change(() => { now.asks = i; }, i);
+        change(() => {
+          now.asks = i;
+        }, i);
       });
     });
   }
 
-  slider.addEventListener("input", () => change(() => {
-    now.layer = Math.floor(slider.value / HEADS);
-    now.head = slider.value % HEADS;
-  }));
+  slider.addEventListener("input", () =>
+    change(() => {
+      now.layer = Math.floor(slider.value / HEADS);
+      now.head = slider.value % HEADS;
+    }),
+  );
   list.addEventListener("change", () => {
     if (turn) status.textContent = ""; // what is being read would come too late
     turn = null;
-    change(() => { now = { ...sentences[list.selectedIndex] }; });
+    change(() => {
+      now = { ...sentences[list.selectedIndex] };
+    });
   });
   own.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -53,25 +78,31 @@
 
   // Whether the numbers are here, fetched once; if they cannot be had, the controls tell again what the picture shows.
   function ready() {
-    ready.promise ??= fetch(file).then((answer) => {
-      if (!answer.ok) throw new Error(answer.status);
-      return answer.json();
-    }).then((found) => {
-      sentences = found;
-      now = { ...found[0] };
-      return true;
-    }).catch(() => {
-      ready.promise = undefined;
-      for (const control of [list, slider]) control.value = control.shown;
-      said.textContent = "The other numbers could not be fetched. Try again.";
-      return false;
-    });
+    ready.promise ??= fetch(file)
+      .then((answer) => {
+        if (!answer.ok) throw new Error(answer.status);
+        return answer.json();
+      })
+      .then((found) => {
+        sentences = found;
+        now = { ...found[0] };
+        return true;
+      })
+      .catch(() => {
+        ready.promise = undefined;
+        for (const control of [list, slider]) control.value = control.shown;
+        said.textContent = "The other numbers could not be fetched. Try again.";
+        return false;
+      });
     return ready.promise;
   }
 
   // A sentence of the reader's own. Only the last one that was asked for is shown.
   async function read(text) {
-    const mine = (turn = {}), say = (what) => { if (turn === mine) status.textContent = what; };
+    const mine = (turn = {}),
+      say = (what) => {
+        if (turn === mine) status.textContent = what;
+      };
     if (!text) {
       say("Type a sentence first.");
       return;
@@ -79,12 +110,19 @@
     say(machine?.loaded ? "Reading …" : `Fetching the model, ${size} …`);
     try {
       machine ??= new (await import(new URL("../live/machine.js", file))).Machine(model);
-      await machine.load((share) => say(`Fetching the model: ${Math.round(100 * share)} % of ${size}`));
+      await machine.load((share) =>
+        say(`Fetching the model: ${Math.round(100 * share)} % of ${size}`),
+      );
       say("Reading …");
       const found = await machine.ask("look", { text }).promise;
-      if (turn !== mine || !await ready() || turn !== mine) return;
+      if (turn !== mine || !(await ready()) || turn !== mine) return;
       if (found.tokens.length < 4) say("It takes two words, so that one can look at the other.");
-      else say(take(text, found) ? "The model is here. What you type stays here." : "That is too long for one line. Take fewer words.");
+      else
+        say(
+          take(text, found)
+            ? "The model is here. What you type stays here."
+            : "That is too long for one line. Take fewer words.",
+        );
     } catch (error) {
       say(`That did not work: ${error.message}`);
     }
@@ -93,14 +131,32 @@
   // What MiniLM has read, without the marks around it, becomes one of the list's sentences, if it is not too long. Its verb asks, or else
   // the word that looks most at another.
   function take(text, { tokens, attention }) {
-    const words = tokens.slice(1, -1), widths = words.map((word) => Math.max(LETTER * word.length, NARROWEST));
-    const begins = widths.map((_, i) => LEFT + SPACE * i + widths.slice(0, i).reduce((sum, width) => sum + width, 0));
+    const words = tokens.slice(1, -1),
+      widths = words.map((word) => Math.max(LETTER * word.length, NARROWEST));
+    const begins = widths.map(
+      (_, i) => LEFT + SPACE * i + widths.slice(0, i).reduce((sum, width) => sum + width, 0),
+    );
     const width = Math.round(begins.at(-1) + widths.at(-1) + SPACE);
     if (width > WIDEST) return false;
-    const shares = attention.map((heads) => heads.map((rows) => rows.slice(1, -1).map((row) => Array.from(row.slice(1, -1), (share) => Math.round(100 * share)))));
-    const { layer, head } = now, most = shares[layer][head].map((row, i) => Math.max(0, ...row.filter((_, j) => j !== i)));
+    const shares = attention.map((heads) =>
+      heads.map((rows) =>
+        rows
+          .slice(1, -1)
+          .map((row) => Array.from(row.slice(1, -1), (share) => Math.round(100 * share))),
+      ),
+    );
+    const { layer, head } = now,
+      most = shares[layer][head].map((row, i) => Math.max(0, ...row.filter((_, j) => j !== i)));
     const verb = VERBS.map((word) => words.indexOf(word)).find((i) => i >= 0);
-    now = { words, asks: verb ?? most.indexOf(Math.max(...most)), layer, head, centres: begins.map((begin, i) => Math.round(begin + widths[i] / 2)), width, shares };
+    now = {
+      words,
+      asks: verb ?? most.indexOf(Math.max(...most)),
+      layer,
+      head,
+      centres: begins.map((begin, i) => Math.round(begin + widths[i] / 2)),
+      width,
+      shares,
+    };
     let at = [...list.options].findIndex((option) => option.text === text);
     if (at < 0) {
       at = list.options.length;
@@ -113,46 +169,79 @@
   }
 
   async function change(how, focused = null) {
-    if (!await ready()) return;
+    if (!(await ready())) return;
     how();
     draw();
     if (focused !== null) figure.querySelectorAll("svg text:not(.muted)")[focused].focus();
   }
 
   function draw() {
-    const { words, centres, width, asks, layer, head, shares } = now, row = shares[layer][head][asks];
+    const { words, centres, width, asks, layer, head, shares } = now,
+      row = shares[layer][head][asks];
     const made = (tag, attributes, text = "") => {
       const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
       element.textContent = text;
       return element;
     };
-    const svg = figure.querySelector("svg"), top = LINE - 26;
-    const best = [...words.keys()].filter((i) => i !== asks).reduce((most, i) => (row[i] > row[most] ? i : most));
-    const far = (i) => Math.abs(centres[i] - centres[asks]), drawn = [...words.keys()].filter((i) => i !== asks && row[i]);
+    const svg = figure.querySelector("svg"),
+      top = LINE - 26;
+    const best = [...words.keys()]
+      .filter((i) => i !== asks)
+      .reduce((most, i) => (row[i] > row[most] ? i : most));
+    const far = (i) => Math.abs(centres[i] - centres[asks]),
+      drawn = [...words.keys()].filter((i) => i !== asks && row[i]);
     const steep = Math.min(0.62, HIGHEST / Math.max(...drawn.map(far)));
     const arcs = drawn.map((i) => {
       const height = Math.round(28 + far(i) * steep);
       return made("path", {
-        class: "arc", "stroke-width": 1 + 0.15 * row[i], opacity: 0.45 + 0.005 * row[i],
+        class: "arc",
+        "stroke-width": 1 + 0.15 * row[i],
+        opacity: 0.45 + 0.005 * row[i],
         d: `M${centres[asks]} ${top}C${centres[asks]} ${top - height} ${centres[i]} ${top - height} ${centres[i]} ${top}`,
       });
     });
-    const letters = words.map((word, i) => made("text", { ...(i === asks && { class: "asks" }), x: centres[i], y: LINE, "font-size": FONT, "text-anchor": "middle" }, word));
-    const numbers = words.map((_, i) => made("text", { class: "muted", x: centres[i], y: LINE + 28, "font-size": 18, "text-anchor": "middle" }, row[i] ? (row[i] / 100).toFixed(2) : "0"));
+    const letters = words.map((word, i) =>
+      made(
+        "text",
+        {
+          ...(i === asks && { class: "asks" }),
+          x: centres[i],
+          y: LINE,
+          "font-size": FONT,
+          "text-anchor": "middle",
+        },
+        word,
+      ),
+    );
+    const numbers = words.map((_, i) =>
+      made(
+        "text",
+        { class: "muted", x: centres[i], y: LINE + 28, "font-size": 18, "text-anchor": "middle" },
+        row[i] ? (row[i] / 100).toFixed(2) : "0",
+      ),
+    );
     const rest = 100 - row.reduce((sum, share) => sum + share, 0);
-    const title = made("title", { id: "welcome-title" }, `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`);
+    const title = made(
+      "title",
+      { id: "welcome-title" },
+      `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`,
+    );
     const room = Math.max(width, SHORTEST); // a short line stands in the middle, and does not become huge
     svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 46}`);
     svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);
     slider.value = layer * HEADS + head;
     where.textContent = `layer ${layer}, head ${head}`;
-    said.textContent = rest > Math.max(...row)
-      ? `“${words[asks]}” gives ${(rest / 100).toFixed(2)} to the two marks around the sentence.`
-      : row[best] > row[asks] ? `“${words[asks]}” takes most from “${words[best]}”: ${(row[best] / 100).toFixed(2)}.`
-        : `“${words[asks]}” takes most from itself: ${(row[asks] / 100).toFixed(2)}.`;
-    const pieces = words.some((word) => word.startsWith("##")) ? " It reads a rare word in pieces; ## marks one that goes on." : "";
+    said.textContent =
+      rest > Math.max(...row)
+        ? `“${words[asks]}” gives ${(rest / 100).toFixed(2)} to the two marks around the sentence.`
+        : row[best] > row[asks]
+          ? `“${words[asks]}” takes most from “${words[best]}”: ${(row[best] / 100).toFixed(2)}.`
+          : `“${words[asks]}” takes most from itself: ${(row[asks] / 100).toFixed(2)}.`;
+    const pieces = words.some((word) => word.startsWith("##"))
+      ? " It reads a rare word in pieces; ## marks one that goes on."
+      : "";
     figure.querySelector("figcaption").textContent =
       `How much of each word flows into “${words[asks]}”, measured in one head of a small trained model: MiniLM, layer ${layer}, head ${head} (counted from 0).${pieces}`;
   }

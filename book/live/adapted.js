@@ -4,22 +4,42 @@ import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
 const UNCASED = "MiniLM reads no capitals: what it found is shown as it read it, in lower case.";
 
 // Words as one reads them: pieces joined, no space before a full stop or a comma.
-export const joined = (pieces) => pieces.join(" ").replace(/ ##/g, "").replace(/ ([.,:;!?%)’'])/g, "$1").replace(/([(’']) /g, "$1");
+export const joined = (pieces) =>
+  pieces
+    .join(" ")
+    .replace(/ ##/g, "")
+    .replace(/ ([.,:;!?%)’'])/g, "$1")
+    .replace(/([(’']) /g, "$1");
 
 class Adapted extends Figure {
   constructor(host, options, label, button) {
     super(host, options);
     [this.machine] = this.machines;
     const text = this.asks(label, button, () => this.ask());
-    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples.map((one) => this.name(one)), (chosen) => {
-      this.take(options.examples.find((one) => this.name(one) === chosen));
-      this.ask();
-    }));
+    const examples = make(
+      "div",
+      { class: "lv-examples" },
+      ...this.offers(
+        options.examples.map((one) => this.name(one)),
+        (chosen) => {
+          this.take(options.examples.find((one) => this.name(one) === chosen));
+          this.ask();
+        },
+      ),
+    );
     this.found = make("div", { hidden: "", "aria-live": "polite" });
-    this.show(...this.fields(text), examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.show(
+      ...this.fields(text),
+      examples,
+      make("div", { class: "lv-row" }, this.go),
+      this.status,
+      this.found,
+    );
     this.take(options.examples[0]);
     this.host.addEventListener("input", () => this.forget());
-    this.say(`${megabytes(this.machine.bytes)} are fetched when you first ask; what you type stays here.`);
+    this.say(
+      `${megabytes(this.machine.bytes)} are fetched when you first ask; what you type stays here.`,
+    );
   }
 
   start() {
@@ -54,7 +74,10 @@ class Adapted extends Figure {
     const answer = await this.run(this.machine, task, request, () => {});
     if (!answer) return null;
     this.found.hidden = false;
-    if (answer.read < answer.pieces) this.say(`The text is too long: the first ${answer.read} of its ${answer.pieces} pieces were read.`);
+    if (answer.read < answer.pieces)
+      this.say(
+        `The text is too long: the first ${answer.read} of its ${answer.pieces} pieces were read.`,
+      );
     return answer;
   }
 }
@@ -68,8 +91,22 @@ export class Sentiment extends Adapted {
     const answer = await this.asked("judge", { text: this.text.value.trim() });
     if (!answer) return;
     const { shares } = answer;
-    const row = (name, share) => make("li", {}, make("span", {}, name), bar(share, "plain"), make("small", {}, percent(share)));
-    this.found.replaceChildren(make("ol", { class: "lv-candidates lv-plainlist" }, row("praise", shares[1]), row("complaint", shares[0])));
+    const row = (name, share) =>
+      make(
+        "li",
+        {},
+        make("span", {}, name),
+        bar(share, "plain"),
+        make("small", {}, percent(share)),
+      );
+    this.found.replaceChildren(
+      make(
+        "ol",
+        { class: "lv-candidates lv-plainlist" },
+        row("praise", shares[1]),
+        row("complaint", shares[0]),
+      ),
+    );
   }
 }
 
@@ -82,11 +119,20 @@ export class Names extends Adapted {
     const answer = await this.asked("tag", { text: this.text.value.trim() });
     if (!answer) return;
     const { words } = answer;
-    const shown = words.map(({ word, label, share }) => (label === "O" ? make("span", {}, word)
-      : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label))));
+    const shown = words.map(({ word, label, share }) =>
+      label === "O"
+        ? make("span", {}, word)
+        : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label)),
+    );
     const n = words.filter(({ label }) => label.startsWith("B-")).length;
-    this.found.replaceChildren(make("p", { class: "lv-about" }, `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it. ${UNCASED}`),
-      make("p", { class: "lv-words" }, ...shown.flatMap((node) => [node, " "])));
+    this.found.replaceChildren(
+      make(
+        "p",
+        { class: "lv-about" },
+        `${n || "No"} name${n === 1 ? "" : "s"} found. B- begins a name, I- goes on with it. ${UNCASED}`,
+      ),
+      make("p", { class: "lv-words" }, ...shown.flatMap((node) => [node, " "])),
+    );
   }
 }
 
@@ -111,12 +157,24 @@ export class Answers extends Adapted {
   }
 
   async ask() {
-    const found = await this.asked("answer", { question: this.text.value.trim(), text: this.context.value.trim() });
+    const found = await this.asked("answer", {
+      question: this.text.value.trim(),
+      text: this.context.value.trim(),
+    });
     if (!found) return;
     const { context: pieces, from, to } = found;
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
     const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
-    this.found.replaceChildren(make("p", { class: "lv-answer" }, part(from, to + 1)), make("p", { class: "lv-head" }, UNCASED),
-      make("p", { class: "lv-words" }, part(0, from) + space(from), make("mark", {}, part(from, to + 1)), space(to + 1) + part(to + 1)));
+    this.found.replaceChildren(
+      make("p", { class: "lv-answer" }, part(from, to + 1)),
+      make("p", { class: "lv-head" }, UNCASED),
+      make(
+        "p",
+        { class: "lv-words" },
+        part(0, from) + space(from),
+        make("mark", {}, part(from, to + 1)),
+        space(to + 1) + part(to + 1),
+      ),
+    );
   }
 }

@@ -13,12 +13,18 @@ import { animate, close, middle } from "./zooming.js";
 const PAUSE = 520; // milliseconds a step, of a film that plays
 const MOST = 40; // tokens on one side: more cannot be told apart
 const NEAR = 6; // how far the film comes near when a vector opens
-const same = (one, other) => String(Object.values(one ?? {})) === String(Object.values(other ?? {})); // vectors
+const same = (one, other) =>
+  String(Object.values(one ?? {})) === String(Object.values(other ?? {})); // vectors
 
 export class AtWork extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    this.sees = make("div", { class: "lv-scene", role: "region", "aria-label": "The model", tabindex: "0" });
+    this.sees = make("div", {
+      class: "lv-scene",
+      role: "region",
+      "aria-label": "The model",
+      tabindex: "0",
+    });
     this.stage = make("div", { class: "lv-stage" }, this.sees);
     this.into = make("button", { type: "button", class: "lv-into", hidden: "" }, "Look inside");
     this.into.addEventListener("click", () => this.enter());
@@ -26,14 +32,31 @@ export class AtWork extends TwoWays {
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.heads = choice("Attention of", []);
     const sentence = this.asks("Your own sentence", "Translate", () => this.translate());
-    const legend = make("p", { class: "lv-head" }, `Read it from below. A box is a vector, ${NUMBERS} of its ${options.run.d} numbers; it is carried on straight up, and a coloured line is what attention adds, the thicker the more; `,
-      make("span", { class: "lv-is-key" }, "lines of this colour"), " lead from what was read to what is written. Press a box to see its lines alone, and to look inside: there is the arithmetic.");
-    this.show(legend, this.walk.whole, this.found, this.stage, make("div", { class: "lv-row" }, this.heads.whole),
-      sentence, this.examples, make("div", { class: "lv-row" }, this.direction.whole, this.go), this.status);
+    const legend = make(
+      "p",
+      { class: "lv-head" },
+      `Read it from below. A box is a vector, ${NUMBERS} of its ${options.run.d} numbers; it is carried on straight up, and a coloured line is what attention adds, the thicker the more; `,
+      make("span", { class: "lv-is-key" }, "lines of this colour"),
+      " lead from what was read to what is written. Press a box to see its lines alone, and to look inside: there is the arithmetic.",
+    );
+    this.show(
+      legend,
+      this.walk.whole,
+      this.found,
+      this.stage,
+      make("div", { class: "lv-row" }, this.heads.whole),
+      sentence,
+      this.examples,
+      make("div", { class: "lv-row" }, this.direction.whole, this.go),
+      this.status,
+    );
     this.heads.select.addEventListener("change", () => this.begin(this.walk.step));
     this.walk.play.addEventListener("click", () => this.hush());
     this.prepare();
-    this.levels = new Levels(() => this.opened, (level) => this.back(level));
+    this.levels = new Levels(
+      () => this.opened,
+      (level) => this.back(level),
+    );
     this.take(stored(options.run), { machine: this.machine, text: this.text.value });
     this.walk.begin(this.lanes.moments.length - 1, 0);
     this.width = this.sees.clientWidth;
@@ -64,20 +87,31 @@ export class AtWork extends TwoWays {
     this.leave();
     this.current = run;
     this.of = of;
-    this.heads.select.replaceChildren(...[["", "all heads (their mean)"], ...Array.from({ length: run.heads }, (_, h) => [h, `head ${h}`])]
-      .map(([value, text]) => make("option", { value }, text)));
+    this.heads.select.replaceChildren(
+      ...[
+        ["", "all heads (their mean)"],
+        ...Array.from({ length: run.heads }, (_, h) => [h, `head ${h}`]),
+      ].map(([value, text]) => make("option", { value }, text)),
+    );
     this.lanes = this.drawn();
   }
 
   drawn() {
-    const { value } = this.heads.select, lanes = new Lanes(this.current, value === "" ? null : Number(value), this.sees.clientWidth, (node) => this.ask(node));
+    const { value } = this.heads.select,
+      lanes = new Lanes(
+        this.current,
+        value === "" ? null : Number(value),
+        this.sees.clientWidth,
+        (node) => this.ask(node),
+      );
     this.sees.replaceChildren(make("div", { class: "lv-floor" }, lanes.svg, this.into));
     return lanes;
   }
 
   // The same run, drawn anew: another head, or another width. A vector that was asked still is.
   begin(step) {
-    const { asked } = this, held = this.lanes?.svg.contains(document.activeElement);
+    const { asked } = this,
+      held = this.lanes?.svg.contains(document.activeElement);
     this.lanes = this.drawn();
     this.paint(step);
     if (asked) this.ask(asked);
@@ -87,11 +121,14 @@ export class AtWork extends TwoWays {
   // The first film begins by itself, once, where it is seen; not for those who asked for less motion.
   playWhenSeen() {
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const watch = new IntersectionObserver(([{ isIntersecting }]) => {
-      if (!isIntersecting) return;
-      watch.disconnect();
-      if (this.walk.step === 0 && !this.walk.playing) this.walk.run();
-    }, { threshold: 0.6 });
+    const watch = new IntersectionObserver(
+      ([{ isIntersecting }]) => {
+        if (!isIntersecting) return;
+        watch.disconnect();
+        if (this.walk.step === 0 && !this.walk.playing) this.walk.run();
+      },
+      { threshold: 0.6 },
+    );
     watch.observe(this.sees);
     this.host.addEventListener("pointerdown", () => watch.disconnect(), { once: true });
     this.host.addEventListener("keydown", () => watch.disconnect(), { once: true });
@@ -99,7 +136,10 @@ export class AtWork extends TwoWays {
 
   // While it plays, nothing is read aloud but its end.
   hush() {
-    this.found.setAttribute("aria-live", this.walk.playing && this.walk.step < this.walk.last ? "off" : "polite");
+    this.found.setAttribute(
+      "aria-live",
+      this.walk.playing && this.walk.step < this.walk.last ? "off" : "polite",
+    );
   }
 
   paint(step) {
@@ -116,26 +156,51 @@ export class AtWork extends TwoWays {
   // A long sentence is wider than the page: what happens now stays in sight.
   keepInView([left, right]) {
     const { scrollLeft, clientWidth } = this.sees;
-    if (left < scrollLeft || right > scrollLeft + clientWidth) this.sees.scrollLeft = left - clientWidth / 3;
+    if (left < scrollLeft || right > scrollLeft + clientWidth)
+      this.sees.scrollLeft = left - clientWidth / 3;
   }
 
   // What is seen now, in words and numbers.
   says({ stack, level, at }) {
     const { current: run } = this;
     if (stack === "encoder") {
-      if (level === 0) return [`Every token becomes a vector of ${run.d} numbers (${NUMBERS} are drawn): a row of a table, and its position.`];
+      if (level === 0)
+        return [
+          `Every token becomes a vector of ${run.d} numbers (${NUMBERS} are drawn): a row of a table, and its position.`,
+        ];
       const { query, key, share } = this.lanes.strongest(level - 1);
-      return [`Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
-        ...(level === run.layers ? [` What stands at the top now, all blocks of the decoder can look at.`] : [])];
+      return [
+        `Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
+        ...(level === run.layers
+          ? [` What stands at the top now, all blocks of the decoder can look at.`]
+          : []),
+      ];
     }
     const read = run.read[at];
     if (stack === "output") {
       const [first, ...others] = run.candidates[at];
-      const last = at === run.read.length - 1, chip = ({ token, share }) => [make("code", {}, token), ` ${percent(share)}`];
-      return [`After “${read}” it writes the likeliest of all tokens: `, ...chip(first), "; then come ", ...others.flatMap((one, i) => [i ? ", " : "", ...chip(one)]), "; the others share the rest.",
-        ...(last ? [" The lines that are left: where the last block looked most, before each word. The translation: ", make("b", { dir: "auto" }, run.text)] : [])];
+      const last = at === run.read.length - 1,
+        chip = ({ token, share }) => [make("code", {}, token), ` ${percent(share)}`];
+      return [
+        `After “${read}” it writes the likeliest of all tokens: `,
+        ...chip(first),
+        "; then come ",
+        ...others.flatMap((one, i) => [i ? ", " : "", ...chip(one)]),
+        "; the others share the rest.",
+        ...(last
+          ? [
+              " The lines that are left: where the last block looked most, before each word. The translation: ",
+              make("b", { dir: "auto" }, run.text),
+            ]
+          : []),
+      ];
     }
-    if (level === 0) return [at === 0 ? `The decoder begins: it reads ${read}, which stands in front of every translation.` : `What it has just written, “${read}”, it reads now.`];
+    if (level === 0)
+      return [
+        at === 0
+          ? `The decoder begins: it reads ${read}, which stands in front of every translation.`
+          : `What it has just written, “${read}”, it reads now.`,
+      ];
     return [`Decoder, ${this.block(level)}: ${this.lanes.told({ stack, level, at })}.`];
   }
 
@@ -152,8 +217,10 @@ export class AtWork extends TwoWays {
     if (!asked) return this.paint(this.walk.step);
     this.offer(asked);
     const { stack, level, at } = asked;
-    this.found.textContent = level === 0 ? `“${this.current.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
-      : `${stack === "encoder" ? "Encoder" : "Decoder"}, ${this.block(level)}: ${this.lanes.told(asked)}.`;
+    this.found.textContent =
+      level === 0
+        ? `“${this.current.tokens(stack)[at]}” as it comes in: its row of the table, and its position. Point at one further up.`
+        : `${stack === "encoder" ? "Encoder" : "Decoder"}, ${this.block(level)}: ${this.lanes.told(asked)}.`;
   }
 
   // At the vector that is asked stands a button that leads inside.
@@ -169,12 +236,16 @@ export class AtWork extends TwoWays {
     const { x, y } = this.lanes.above(asked);
     this.into.style.left = `${x}px`;
     this.into.style.top = `${y}px`;
-    this.into.setAttribute("aria-label", `Look inside ${this.lanes.node(asked).getAttribute("aria-label")}`);
+    this.into.setAttribute(
+      "aria-label",
+      `Look inside ${this.lanes.node(asked).getAttribute("aria-label")}`,
+    );
   }
 
   // Into the vector that is asked: the code for it is fetched now, and the model, if it has not come yet.
   async enter(path) {
-    const { asked, of } = this, code = import("./inside.js").catch((error) => error);
+    const { asked, of } = this,
+      code = import("./inside.js").catch((error) => error);
     this.opening = true;
     this.stage.after(this.status);
     if (!of.trace) {
@@ -190,18 +261,34 @@ export class AtWork extends TwoWays {
       return;
     }
     this.say("");
-    this.open(new Inside(of.trace, (left) => this.out(left), () => this.levels.follow()), asked, path);
+    this.open(
+      new Inside(
+        of.trace,
+        (left) => this.out(left),
+        () => this.levels.follow(),
+      ),
+      asked,
+      path,
+    );
   }
 
   // What is open, for the browser's history: the way in, from which vector, and of which translation.
   get opened() {
     const { inside, of, machines } = this;
-    return inside && { path: inside.path, asked: inside.asked, text: of.text, direction: machines.indexOf(of.machine) };
+    return (
+      inside && {
+        path: inside.path,
+        asked: inside.asked,
+        text: of.text,
+        direction: machines.indexOf(of.machine),
+      }
+    );
   }
 
   // Back and Forward: out to a level, out to the film, or in again, as long as it is the same translation; whether it can.
   back(level) {
-    const { inside, of } = this, isIt = level.text === of.text && this.machines[level.direction] === of.machine;
+    const { inside, of } = this,
+      isIt = level.text === of.text && this.machines[level.direction] === of.machine;
     if (!level.path) {
       if (inside) this.out(inside.asked);
       return true;
@@ -217,12 +304,23 @@ export class AtWork extends TwoWays {
 
   // The film comes near and goes, while the inside grows out of the vector.
   open(inside, asked, path) {
-    const { sees } = this, there = this.lanes.node(asked).querySelector("rect").getBoundingClientRect();
+    const { sees } = this,
+      there = this.lanes.node(asked).querySelector("rect").getBoundingClientRect();
     this.leave();
     this.inside = inside;
     this.stage.append(inside.whole);
-    const nears = animate(sees, [{ opacity: 1, transform: "none" }, { opacity: 0, transform: `scale(${NEAR})` }], middle(sees, there), 420);
-    const away = () => { if (this.inside) sees.hidden = true; };
+    const nears = animate(
+      sees,
+      [
+        { opacity: 1, transform: "none" },
+        { opacity: 0, transform: `scale(${NEAR})` },
+      ],
+      middle(sees, there),
+      420,
+    );
+    const away = () => {
+      if (this.inside) sees.hidden = true;
+    };
     sees.inert = true;
     if (nears) nears.finished.then(away, away);
     else away();
@@ -264,10 +362,14 @@ export class AtWork extends TwoWays {
     this.walk.halt();
     this.opening = false;
     this.go.closest(".lv-row").after(this.status);
-    const { machine } = this, found = await this.run(machine, "through", { text }, () => {});
+    const { machine } = this,
+      found = await this.run(machine, "through", { text }, () => {});
     if (!found) return;
     if (Math.max(found.source.length, found.target.length - 1) > MOST) {
-      this.say(`That is ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`, true);
+      this.say(
+        `That is ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`,
+        true,
+      );
       return;
     }
     if (!found.ended) this.say("Cut off here: the model did not end its sentence.");

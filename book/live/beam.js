@@ -5,31 +5,52 @@ import { softmax } from "./tensors.js";
 export const lengthPenalty = (n, alpha) => ((5 + n) / 6) ** alpha;
 
 // A state of which two hypotheses can go on, each by itself.
-const copied = (state) => ({ ...state, caches: state.caches.map(({ K, V }) => ({ K: [...K], V: [...V] })) });
+const copied = (state) => ({
+  ...state,
+  caches: state.caches.map(({ K, V }) => ({ K: [...K], V: [...V] })),
+});
 const best = (hypotheses, n) => hypotheses.sort((a, b) => b.score - a.score).slice(0, n);
 
 // Yields, after each step, {live, ended, finished, done}. A hypothesis is {tokens, score, parent}: `score` of a live one and of one
 // that has just ended is its log probability, of a finished one that over the length penalty; `parent` is its place among the live
 // of the step before.
 export function* beam(model, source, { width, alpha, begin, end, never = [], longest }) {
-  let live = [{ tokens: [], score: 0, state: model.start(source) }], finished = [];
+  let live = [{ tokens: [], score: 0, state: model.start(source) }],
+    finished = [];
   for (let n = 1; n <= longest; n++) {
     const grown = live.flatMap(({ tokens, score, state }, parent) => {
       const going = n > 1 ? copied(state) : state;
       const shares = softmax(model.step(tokens.at(-1) ?? begin, going).scores);
       for (const id of never) shares[id] = 0;
       // each hypothesis has one continuation that ends, so `width + 1` are enough of it
-      const likeliest = Array.from(shares.keys()).sort((a, b) => shares[b] - shares[a]).slice(0, width + 1);
-      return likeliest.map((id) => ({ tokens: [...tokens, id], score: score + Math.log(shares[id]), parent, state: going }));
+      const likeliest = Array.from(shares.keys())
+        .sort((a, b) => shares[b] - shares[a])
+        .slice(0, width + 1);
+      return likeliest.map((id) => ({
+        tokens: [...tokens, id],
+        score: score + Math.log(shares[id]),
+        parent,
+        state: going,
+      }));
     });
     const candidates = best(grown, 2 * width);
     const ends = ({ tokens }) => tokens.at(-1) === end;
-    const ended = candidates.slice(0, width).filter(ends), penalty = lengthPenalty(n, alpha);
-    finished = best([...finished, ...ended.map((one) => ({ ...one, score: one.score / penalty }))], width);
+    const ended = candidates.slice(0, width).filter(ends),
+      penalty = lengthPenalty(n, alpha);
+    finished = best(
+      [...finished, ...ended.map((one) => ({ ...one, score: one.score / penalty }))],
+      width,
+    );
     live = candidates.filter((one) => !ends(one)).slice(0, width);
     // done when the best that lives would not be among the finished
-    const done = n === longest || (finished.length === width && live[0].score / penalty <= finished.at(-1).score);
-    if (n === longest) finished = best([...finished, ...live.map((one) => ({ ...one, score: one.score / penalty }))], width);
+    const done =
+      n === longest ||
+      (finished.length === width && live[0].score / penalty <= finished.at(-1).score);
+    if (n === longest)
+      finished = best(
+        [...finished, ...live.map((one) => ({ ...one, score: one.score / penalty }))],
+        width,
+      );
     yield { live: live.map(bare), ended: ended.map(bare), finished: finished.map(bare), done };
     if (done) return;
   }

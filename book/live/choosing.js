@@ -23,7 +23,9 @@ export function shares(scores, { temperature = 1, topK = Infinity, topP = 1, nev
 
 // The ids of the k largest numbers, the largest first.
 export function largest(row, k) {
-  return Array.from(row.keys()).sort((a, b) => row[b] - row[a] || a - b).slice(0, k);
+  return Array.from(row.keys())
+    .sort((a, b) => row[b] - row[a] || a - b)
+    .slice(0, k);
 }
 
 // One id, drawn; `random` gives a number from 0 to 1.

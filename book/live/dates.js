@@ -5,18 +5,40 @@ import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.j
 import { Walk } from "./walk.js";
 
 const LENGTH = 11; // letters of an answer, with its end token
-const END = 2, SPECIAL = 3; // the first letters of the alphabet: padding, begin, end
+const END = 2,
+  SPECIAL = 3; // the first letters of the alphabet: padding, begin, end
 const PAUSE = 800; // milliseconds a step
 const OFFERED = 4; // letters in place of the one that was written
 const SPOILERS = "0123456789-";
-const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"];
+const MONTHS = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december",
+];
 
 // What is right for a date in one of the two spellings that the model was trained on; of another text nothing.
 export function iso(text) {
-  const found = /^(?<day>\d{1,2}) (?<month>[a-z]+) (?<year>\d{4})$|^(?<month2>[a-z]+) (?<day2>\d{1,2}), (?<year2>\d{4})$/.exec(text)?.groups;
+  const found =
+    /^(?<day>\d{1,2}) (?<month>[a-z]+) (?<year>\d{4})$|^(?<month2>[a-z]+) (?<day2>\d{1,2}), (?<year2>\d{4})$/.exec(
+      text,
+    )?.groups;
   if (!found) return "";
-  const [year, month, day] = [found.year ?? found.year2, 1 + MONTHS.indexOf(found.month ?? found.month2), Number(found.day ?? found.day2)];
-  const two = (number) => String(number).padStart(2, "0"), said = `${year}-${two(month)}-${two(day)}`;
+  const [year, month, day] = [
+    found.year ?? found.year2,
+    1 + MONTHS.indexOf(found.month ?? found.month2),
+    Number(found.day ?? found.day2),
+  ];
+  const two = (number) => String(number).padStart(2, "0"),
+    said = `${year}-${two(month)}-${two(day)}`;
   const date = new Date(`${said}T00:00Z`);
   return month && !Number.isNaN(date.getTime()) && date.getUTCDate() === day ? said : "";
 }
@@ -28,13 +50,39 @@ const listed = (letters) => [...letters].map(seen).join("");
 
 // A row of the triangle: what is read, the letters that the model says, a bar and a number or two.
 function row(side, n, { cells, said, share, before, numbers }) {
-  const letters = cells.map(([letter, kind]) => make("i", { class: `lv-${kind}`, "data-letter": letter && seen(letter) }, kind === "hidden" || !letter ? "" : seen(letter)));
-  const track = make("span", { class: "lv-track" }, bar(share, "share"),
-    ...(before === undefined ? [] : [make("i", { class: "lv-before", style: `--share: ${before.toFixed(4)}` })]));
-  const shows = [make("span", { class: "lv-nth" }, side === "writing" ? String(n) : ""), make("span", { class: "lv-cells" }, ...letters),
-    ...said.map(([letter, kind]) => make("b", { class: kind }, seen(letter))), track, ...numbers.map((number) => make("small", {}, number))];
+  const letters = cells.map(([letter, kind]) =>
+    make(
+      "i",
+      { class: `lv-${kind}`, "data-letter": letter && seen(letter) },
+      kind === "hidden" || !letter ? "" : seen(letter),
+    ),
+  );
+  const track = make(
+    "span",
+    { class: "lv-track" },
+    bar(share, "share"),
+    ...(before === undefined
+      ? []
+      : [make("i", { class: "lv-before", style: `--share: ${before.toFixed(4)}` })]),
+  );
+  const shows = [
+    make("span", { class: "lv-nth" }, side === "writing" ? String(n) : ""),
+    make("span", { class: "lv-cells" }, ...letters),
+    ...said.map(([letter, kind]) => make("b", { class: kind }, seen(letter))),
+    track,
+    ...numbers.map((number) => make("small", {}, number)),
+  ];
   for (const part of shows) part.setAttribute("aria-hidden", "true"); // it is said in words
-  return make("li", {}, make("button", { type: "button", tabindex: "-1" }, make("span", { class: "lv-aloud" }), ...shows));
+  return make(
+    "li",
+    {},
+    make(
+      "button",
+      { type: "button", tabindex: "-1" },
+      make("span", { class: "lv-aloud" }),
+      ...shows,
+    ),
+  );
 }
 
 export class Dates extends Figure {
@@ -43,40 +91,88 @@ export class Dates extends Figure {
     [this.alphabet, this.room] = [options.alphabet, options.room];
     const date = this.asks("Your date", "Let it read", () => this.read());
     this.text.rows = 1;
-    this.answer = make("input", { type: "text", maxlength: LENGTH - 1, spellcheck: "false", dir: "auto" });
-    this.trained = choice("The model after", options.models.map(({ name }, i) => [i, name]));
+    this.answer = make("input", {
+      type: "text",
+      maxlength: LENGTH - 1,
+      spellcheck: "false",
+      dir: "auto",
+    });
+    this.trained = choice(
+      "The model after",
+      options.models.map(({ name }, i) => [i, name]),
+    );
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.source = make("p", { class: "lv-source", dir: "auto" });
     this.sides = Object.fromEntries(["training", "writing"].map((name) => [name, this.side(name)]));
-    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => {
-      this.text.value = example;
-      this.answer.value = iso(example);
-      this.read();
-    }));
-    this.show(make("div", { class: "lv-asked" }, date, field("The right answer", this.answer), this.trained.whole), examples,
-      make("div", { class: "lv-start" }, this.go, this.status), this.source, this.walk.whole,
-      make("div", { class: "lv-both" }, ...["rows", "foot"].flatMap((part) => Object.values(this.sides).map((side) => side[part]))));
+    const examples = make(
+      "div",
+      { class: "lv-examples" },
+      ...this.offers(options.examples, (example) => {
+        this.text.value = example;
+        this.answer.value = iso(example);
+        this.read();
+      }),
+    );
+    this.show(
+      make(
+        "div",
+        { class: "lv-asked" },
+        date,
+        field("The right answer", this.answer),
+        this.trained.whole,
+      ),
+      examples,
+      make("div", { class: "lv-start" }, this.go, this.status),
+      this.source,
+      this.walk.whole,
+      make(
+        "div",
+        { class: "lv-both" },
+        ...["rows", "foot"].flatMap((part) => Object.values(this.sides).map((side) => side[part])),
+      ),
+    );
     this.text.addEventListener("input", () => {
       this.answer.value = iso(this.asked);
       this.later();
     });
     this.answer.addEventListener("input", () => this.later());
-    this.answer.addEventListener("keydown", (event) => { if (event.key === "Enter") this.read(); });
+    this.answer.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.read();
+    });
     this.trained.select.addEventListener("change", () => this.read());
-    for (const button of [this.walk.play, this.walk.next, this.walk.again]) button.addEventListener("click", () => this.hush());
+    for (const button of [this.walk.play, this.walk.next, this.walk.again])
+      button.addEventListener("click", () => this.hush());
     this.text.value = options.run.text;
     this.answer.value = options.run.answer;
     this.take({ ...options.run, of: options.models[0].name, forced: "" }, options.first);
-    this.say(`${megabytes(this.machines[0].bytes)} are fetched when you first let it read; what you type stays here.`);
+    this.say(
+      `${megabytes(this.machines[0].bytes)} are fetched when you first let it read; what you type stays here.`,
+    );
   }
 
   // One of the two: a head, a list of rows, and what is told of the chosen one.
   side(name) {
-    const list = make("ol", { class: "lv-triangle", "aria-label": name === "training" ? "Training, all at once" : "Writing, one after the other" });
-    const head = make("p", { class: "lv-side" }, make("b", {}, name === "training" ? "Training: all at once" : "Writing: one after the other"));
-    const pass = make("p", { class: "lv-pass" }), about = make("p", { class: "lv-about" }), choose = make("div", { class: "lv-choose" });
-    const names = name === "training" ? ["says", "right", "share", "loss", ""] : ["writes", "share", "", ""];
-    const columns = make("p", { class: "lv-columns", "aria-hidden": "true" }, make("span", {}), make("span", {}, "reads"), ...names.map((one) => make("span", {}, one)));
+    const list = make("ol", {
+      class: "lv-triangle",
+      "aria-label": name === "training" ? "Training, all at once" : "Writing, one after the other",
+    });
+    const head = make(
+      "p",
+      { class: "lv-side" },
+      make("b", {}, name === "training" ? "Training: all at once" : "Writing: one after the other"),
+    );
+    const pass = make("p", { class: "lv-pass" }),
+      about = make("p", { class: "lv-about" }),
+      choose = make("div", { class: "lv-choose" });
+    const names =
+      name === "training" ? ["says", "right", "share", "loss", ""] : ["writes", "share", "", ""];
+    const columns = make(
+      "p",
+      { class: "lv-columns", "aria-hidden": "true" },
+      make("span", {}),
+      make("span", {}, "reads"),
+      ...names.map((one) => make("span", {}, one)),
+    );
     const all = make("span", { class: "lv-all", "aria-hidden": "true" }, "pass 1");
     list.addEventListener("click", ({ target }) => {
       const at = [...list.children].indexOf(target.closest("li"));
@@ -89,8 +185,22 @@ export class Dates extends Figure {
       this.choose(Math.min(list.children.length, Math.max(1, this.walk.step + move)));
       list.querySelector('[tabindex="0"]')?.focus();
     });
-    const rows = make("div", { class: `lv-half lv-${name}` }, head, pass, columns, make("div", { class: "lv-passes" }, ...(name === "training" ? [all] : []), list));
-    return { list, pass, about, choose, rows, foot: make("div", { class: `lv-foot lv-${name}` }, about, choose) };
+    const rows = make(
+      "div",
+      { class: `lv-half lv-${name}` },
+      head,
+      pass,
+      columns,
+      make("div", { class: "lv-passes" }, ...(name === "training" ? [all] : []), list),
+    );
+    return {
+      list,
+      pass,
+      about,
+      choose,
+      rows,
+      foot: make("div", { class: `lv-foot lv-${name}` }, about, choose),
+    };
   }
 
   get asked() {
@@ -123,7 +233,8 @@ export class Dates extends Figure {
   // What the reader types is read at once, of a model that is there already.
   later() {
     clearTimeout(this.waiting);
-    if (this.machines[this.trained.select.value].loaded) this.waiting = setTimeout(() => this.read(), 200);
+    if (this.machines[this.trained.select.value].loaded)
+      this.waiting = setTimeout(() => this.read(), 200);
   }
 
   // Why this cannot be read, in words.
@@ -132,15 +243,22 @@ export class Dates extends Figure {
     const strange = (some) => Array.from(some).find((letter) => !known(letter));
     const alphabet = "It knows a to z, 0 to 9, space, comma and hyphen.";
     if (!text) return "Type a date first.";
-    if (text.length > this.room) return `Your text has ${text.length.toLocaleString("en-US")} characters; the model has places for ${this.room}.`;
+    if (text.length > this.room)
+      return `Your text has ${text.length.toLocaleString("en-US")} characters; the model has places for ${this.room}.`;
     if (strange(text)) return `The model's alphabet has no “${strange(text)}”. ${alphabet}`;
-    if (strange(answer)) return `The right answer: the model's alphabet has no “${strange(answer)}”. ${alphabet}`;
+    if (strange(answer))
+      return `The right answer: the model's alphabet has no “${strange(answer)}”. ${alphabet}`;
     return "";
   }
 
   // What stands in the fields, or another way through what is shown. `spoil`: [place, letter], what is given there in training in place
   // of the right one; `forced`: how the writing begins.
-  async read({ spoil, forced = "", text = this.asked, answer = this.answer.value.trim().toLowerCase() } = {}) {
+  async read({
+    spoil,
+    forced = "",
+    text = this.asked,
+    answer = this.answer.value.trim().toLowerCase(),
+  } = {}) {
     if (!spoil && !forced) clearTimeout(this.waiting);
     const why = this.refuses(text, answer);
     if (why) {
@@ -148,23 +266,49 @@ export class Dates extends Figure {
       this.say(why, true);
       return;
     }
-    const step = this.walk.step || 1, target = answer && this.ids(`${answer}.`);
+    const step = this.walk.step || 1,
+      target = answer && this.ids(`${answer}.`);
     const given = spoil && this.ids(Array.from(answer).with(...spoil));
-    const { value, selectedOptions: [{ text: of }] } = this.trained.select;
-    const found = await this.run(this.machines[value], "date", { source: this.ids(text), target: target || null, given, forced: this.ids(forced), most: LENGTH }, () => {});
+    const {
+      value,
+      selectedOptions: [{ text: of }],
+    } = this.trained.select;
+    const found = await this.run(
+      this.machines[value],
+      "date",
+      {
+        source: this.ids(text),
+        target: target || null,
+        given,
+        forced: this.ids(forced),
+        most: LENGTH,
+      },
+      () => {},
+    );
     if (!found) return;
     const written = found.written.map((id) => this.letter(id)).join("");
     this.take({ text, answer, of, ...found, written, spoil, forced }, step);
-    if (!answer) this.say("Of this text the page cannot tell what is right. For training, type the right answer.");
+    if (!answer)
+      this.say(
+        "Of this text the page cannot tell what is right. For training, type the right answer.",
+      );
   }
 
   // What is shown from now on.
   take(now, step) {
     this.now = now;
-    const held = Object.values(this.sides).find(({ choose }) => choose.contains(document.activeElement));
-    const { text, answer, of, taught, written } = this.now, whole = `${answer}.`;
-    this.source.replaceChildren(`The encoder, trained for ${of}, has read `, make("code", {}, text));
-    this.sides.training.list.replaceChildren(...(taught ? [...whole].map((_, i) => this.taughtRow(i, whole)) : []));
+    const held = Object.values(this.sides).find(({ choose }) =>
+      choose.contains(document.activeElement),
+    );
+    const { text, answer, of, taught, written } = this.now,
+      whole = `${answer}.`;
+    this.source.replaceChildren(
+      `The encoder, trained for ${of}, has read `,
+      make("code", {}, text),
+    );
+    this.sides.training.list.replaceChildren(
+      ...(taught ? [...whole].map((_, i) => this.taughtRow(i, whole)) : []),
+    );
     this.sides.writing.list.replaceChildren(...[...written].map((_, i) => this.writtenRow(i)));
     this.sides.training.rows.classList.toggle("lv-none", !taught);
     const last = Math.max(taught ? whole.length : 0, written.length);
@@ -176,41 +320,90 @@ export class Dates extends Figure {
   // The letters that training gives: the right ones, but for a spoilt one.
   get given() {
     const { answer, spoil } = this.now;
-    return spoil ? Array.from(answer).with(...spoil).join("") : answer;
+    return spoil
+      ? Array.from(answer)
+          .with(...spoil)
+          .join("")
+      : answer;
   }
 
   taughtRow(i, whole) {
-    const { taught, spoilt, spoil } = this.now, shares = (spoilt ?? taught)[i], right = whole[i], says = this.likeliest(shares);
-    const at = this.alphabet.indexOf(right), share = shares[at], before = taught[i][at];
-    const cells = Array.from(`>${this.given}`, (letter, j) => [letter, j > i ? "hidden" : spoil && j === spoil[0] + 1 ? "spoilt" : "given"]);
-    const blind = spoil && i <= spoil[0], moved = loss(share) - loss(before);
+    const { taught, spoilt, spoil } = this.now,
+      shares = (spoilt ?? taught)[i],
+      right = whole[i],
+      says = this.likeliest(shares);
+    const at = this.alphabet.indexOf(right),
+      share = shares[at],
+      before = taught[i][at];
+    const cells = Array.from(`>${this.given}`, (letter, j) => [
+      letter,
+      j > i ? "hidden" : spoil && j === spoil[0] + 1 ? "spoilt" : "given",
+    ]);
+    const blind = spoil && i <= spoil[0],
+      moved = loss(share) - loss(before);
     const sign = !spoil ? "" : blind ? "=" : Math.abs(moved) < 0.005 ? "≈" : moved > 0 ? "↑" : "↓";
-    return row("training", i + 1, { cells, said: [[says, says === right ? "lv-says" : "lv-says lv-wrong"], [right, "lv-right"]], share, before: spoil && before, numbers: [shown(loss(share)), sign] });
+    return row("training", i + 1, {
+      cells,
+      said: [
+        [says, says === right ? "lv-says" : "lv-says lv-wrong"],
+        [right, "lv-right"],
+      ],
+      share,
+      before: spoil && before,
+      numbers: [shown(loss(share)), sign],
+    });
   }
 
   // What was written there: the model's own choice or the reader's, and as far as one knows, wrong.
   writtenRow(i) {
-    const { written, rows, forced, answer } = this.now, letter = written[i];
-    const chosen = (j) => j < forced.length && written[j] !== this.likeliest(rows[j]), wrong = (j) => answer && written[j] !== `${answer}.`[j];
+    const { written, rows, forced, answer } = this.now,
+      letter = written[i];
+    const chosen = (j) => j < forced.length && written[j] !== this.likeliest(rows[j]),
+      wrong = (j) => answer && written[j] !== `${answer}.`[j];
     const kind = (j) => (chosen(j) ? "spoilt" : wrong(j) ? "slip" : "own");
-    const cells = Array.from({ length: LENGTH }, (_, j) => (j > i ? ["", "none"] : j ? [written[j - 1], kind(j - 1)] : [">", "given"]));
-    const says = ["lv-says", ...(chosen(i) ? ["lv-forced"] : wrong(i) ? ["lv-wrong"] : [])].join(" ");
-    return row("writing", i + 1, { cells, said: [[letter, says]], share: rows[i][this.alphabet.indexOf(letter)], numbers: [percent(rows[i][this.alphabet.indexOf(letter)]), ""] });
+    const cells = Array.from({ length: LENGTH }, (_, j) =>
+      j > i ? ["", "none"] : j ? [written[j - 1], kind(j - 1)] : [">", "given"],
+    );
+    const says = ["lv-says", ...(chosen(i) ? ["lv-forced"] : wrong(i) ? ["lv-wrong"] : [])].join(
+      " ",
+    );
+    return row("writing", i + 1, {
+      cells,
+      said: [[letter, says]],
+      share: rows[i][this.alphabet.indexOf(letter)],
+      numbers: [percent(rows[i][this.alphabet.indexOf(letter)]), ""],
+    });
   }
 
   paint(step) {
     if (!this.now) return;
     if (this.walk.playing) this.used();
-    const { training, writing } = this.sides, { taught, written } = this.now;
+    const { training, writing } = this.sides,
+      { taught, written } = this.now;
     for (const [name, { list, pass }] of Object.entries(this.sides)) {
-      const n = list.children.length, computed = name === "training" ? (step ? n : 0) : Math.min(step, n);
-      pass.textContent = name === "training" ? (taught ? `${step ? 1 : 0} of 1 pass${step ? `: ${n} letters, mean loss ${shown(this.meanLoss)}` : ""}` : "no right answer, no training")
-        : `${computed} of ${n} passes${computed ? `: ${computed} letter${computed > 1 ? "s" : ""}` : ""}`;
+      const n = list.children.length,
+        computed = name === "training" ? (step ? n : 0) : Math.min(step, n);
+      pass.textContent =
+        name === "training"
+          ? taught
+            ? `${step ? 1 : 0} of 1 pass${step ? `: ${n} letters, mean loss ${shown(this.meanLoss)}` : ""}`
+            : "no right answer, no training"
+          : `${computed} of ${n} passes${computed ? `: ${computed} letter${computed > 1 ? "s" : ""}` : ""}`;
       [...list.children].forEach(({ firstChild: button }, i) => {
         button.setAttribute("aria-pressed", i === step - 1);
         button.tabIndex = i === Math.max(0, Math.min(n, step) - 1) ? 0 : -1;
-        button.parentElement.className = i >= computed ? "lv-then" : name === "training" ? (step === 1 ? "lv-new" : "") : i === step - 1 ? "lv-new" : "";
-        button.firstChild.textContent = i < computed ? this.told(name, i) : `Row ${i + 1}, not computed yet`;
+        button.parentElement.className =
+          i >= computed
+            ? "lv-then"
+            : name === "training"
+              ? step === 1
+                ? "lv-new"
+                : ""
+              : i === step - 1
+                ? "lv-new"
+                : "";
+        button.firstChild.textContent =
+          i < computed ? this.told(name, i) : `Row ${i + 1}, not computed yet`;
       });
     }
     training.rows.classList.toggle("lv-passed", step > 0);
@@ -219,55 +412,134 @@ export class Dates extends Figure {
   }
 
   get meanLoss() {
-    const { taught, spoilt, answer } = this.now, whole = `${answer}.`;
-    return [...whole].reduce((sum, letter, i) => sum + loss((spoilt ?? taught)[i][this.alphabet.indexOf(letter)]), 0) / whole.length;
+    const { taught, spoilt, answer } = this.now,
+      whole = `${answer}.`;
+    return (
+      [...whole].reduce(
+        (sum, letter, i) => sum + loss((spoilt ?? taught)[i][this.alphabet.indexOf(letter)]),
+        0,
+      ) / whole.length
+    );
   }
 
   // A row in words.
   told(name, i) {
-    const { taught, spoilt, answer, written, rows } = this.now, training = name === "training";
-    const read = [...`>${training ? this.given : written}`.slice(0, i + 1)].map(seen).join(" "), letter = training ? `${answer}.`[i] : written[i];
+    const { taught, spoilt, answer, written, rows } = this.now,
+      training = name === "training";
+    const read = [...`>${training ? this.given : written}`.slice(0, i + 1)].map(seen).join(" "),
+      letter = training ? `${answer}.`[i] : written[i];
     const share = (training ? (spoilt ?? taught) : rows)[i][this.alphabet.indexOf(letter)];
-    return training ? `Row ${i + 1}: after ${read} right is ${seen(letter)}, share ${percent(share)}, loss ${shown(loss(share))}` : `Pass ${i + 1}: after ${read} it writes ${seen(letter)}, share ${percent(share)}`;
+    return training
+      ? `Row ${i + 1}: after ${read} right is ${seen(letter)}, share ${percent(share)}, loss ${shown(loss(share))}`
+      : `Pass ${i + 1}: after ${read} it writes ${seen(letter)}, share ${percent(share)}`;
   }
 
   tellTraining(step, { about, choose }) {
-    const { taught, answer, spoil, spoilt } = this.now, i = step - 1, n = answer.length + 1;
+    const { taught, answer, spoil, spoilt } = this.now,
+      i = step - 1,
+      n = answer.length + 1;
     choose.replaceChildren();
-    if (!taught) about.textContent = "In training somebody has to say what is right. Type it above.";
-    else if (!step) about.textContent = "The right answer is there from the first letter to the last, and is read in one pass.";
+    if (!taught)
+      about.textContent = "In training somebody has to say what is right. Type it above.";
+    else if (!step)
+      about.textContent =
+        "The right answer is there from the first letter to the last, and is read in one pass.";
     else if (i >= n) about.textContent = "Here the answer has ended.";
     else {
-      const { given } = this, hidden = given.slice(i), letter = `${answer}.`[i], share = (spoilt ?? taught)[i][this.alphabet.indexOf(letter)];
-      about.replaceChildren(`Row ${step} reads `, make("code", {}, listed(`>${given.slice(0, i)}`)), ...(hidden ? ["; the mask hides ", make("code", {}, listed(hidden))] : ["; nothing is left to hide"]),
-        `. Right is `, make("code", {}, seen(letter)), `, with ${percent(share)}: loss −ln ${share.toFixed(3)} = ${shown(loss(share))}. `, ...this.spoiltWords(spoil, n));
+      const { given } = this,
+        hidden = given.slice(i),
+        letter = `${answer}.`[i],
+        share = (spoilt ?? taught)[i][this.alphabet.indexOf(letter)];
+      about.replaceChildren(
+        `Row ${step} reads `,
+        make("code", {}, listed(`>${given.slice(0, i)}`)),
+        ...(hidden
+          ? ["; the mask hides ", make("code", {}, listed(hidden))]
+          : ["; nothing is left to hide"]),
+        `. Right is `,
+        make("code", {}, seen(letter)),
+        `, with ${percent(share)}: loss −ln ${share.toFixed(3)} = ${shown(loss(share))}. `,
+        ...this.spoiltWords(spoil, n),
+      );
       if (i > 0) this.offerSpoilers(choose, i - 1);
-      else choose.append(make("p", { class: "lv-head" }, "Choose a lower row, and you can spoil the letter that it was given last."));
+      else
+        choose.append(
+          make(
+            "p",
+            { class: "lv-head" },
+            "Choose a lower row, and you can spoil the letter that it was given last.",
+          ),
+        );
     }
   }
 
   spoiltWords(spoil, n) {
     if (!spoil) return [];
-    const { taught, spoilt, answer } = this.now, [at] = spoil, rows = (from, to) => (from === to ? `Row ${from} ` : `Rows ${from} to ${to} `);
-    const same = taught.slice(0, at + 1).every((shares, i) => shares.every((share, j) => share === spoilt[i][j]));
-    const moved = Array.from({ length: n - at - 1 }, (_, i) => [`${answer}.`[at + 1 + i], at + 1 + i]).map(([letter, i]) => [spoilt, taught].map((all) => loss(all[i][this.alphabet.indexOf(letter)])));
-    const [after, before] = [0, 1].map((k) => moved.reduce((sum, pair) => sum + pair[k], 0) / moved.length);
-    return [make("b", {}, `${rows(1, at + 1)}cannot see what you spoilt: ${same ? "every number is the same as before" : "but their numbers moved"}. `),
-      `${rows(at + 2, n)}can: the mean loss there went from ${shown(before)} to ${shown(after)} (the mark in a bar: the share before).`];
+    const { taught, spoilt, answer } = this.now,
+      [at] = spoil,
+      rows = (from, to) => (from === to ? `Row ${from} ` : `Rows ${from} to ${to} `);
+    const same = taught
+      .slice(0, at + 1)
+      .every((shares, i) => shares.every((share, j) => share === spoilt[i][j]));
+    const moved = Array.from({ length: n - at - 1 }, (_, i) => [
+      `${answer}.`[at + 1 + i],
+      at + 1 + i,
+    ]).map(([letter, i]) =>
+      [spoilt, taught].map((all) => loss(all[i][this.alphabet.indexOf(letter)])),
+    );
+    const [after, before] = [0, 1].map(
+      (k) => moved.reduce((sum, pair) => sum + pair[k], 0) / moved.length,
+    );
+    return [
+      make(
+        "b",
+        {},
+        `${rows(1, at + 1)}cannot see what you spoilt: ${same ? "every number is the same as before" : "but their numbers moved"}. `,
+      ),
+      `${rows(at + 2, n)}can: the mean loss there went from ${shown(before)} to ${shown(after)} (the mark in a bar: the share before).`,
+    ];
   }
 
   offerSpoilers(choose, at) {
-    const { answer } = this.now, now = this.given[at], right = answer[at], letters = SPOILERS.includes(right) ? SPOILERS : right + SPOILERS;
-    choose.append(make("p", { class: "lv-head" }, now === right ? `Spoil the letter that this row was given last, ${seen(right)}:` : `Right would be ${seen(right)}; given is:`),
-      make("div", { class: "lv-chips" }, ...[...letters].map((letter) => {
-        const button = make("button", { type: "button", "aria-pressed": letter === now, class: letter === right ? "lv-good" : null, "aria-label": `give ${seen(letter)}${letter === right ? ", which is right" : ""}` }, seen(letter));
-        button.addEventListener("click", () => this.read({ ...this.now, spoil: letter === right ? undefined : [at, letter] }));
-        return button;
-      })));
+    const { answer } = this.now,
+      now = this.given[at],
+      right = answer[at],
+      letters = SPOILERS.includes(right) ? SPOILERS : right + SPOILERS;
+    choose.append(
+      make(
+        "p",
+        { class: "lv-head" },
+        now === right
+          ? `Spoil the letter that this row was given last, ${seen(right)}:`
+          : `Right would be ${seen(right)}; given is:`,
+      ),
+      make(
+        "div",
+        { class: "lv-chips" },
+        ...[...letters].map((letter) => {
+          const button = make(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": letter === now,
+              class: letter === right ? "lv-good" : null,
+              "aria-label": `give ${seen(letter)}${letter === right ? ", which is right" : ""}`,
+            },
+            seen(letter),
+          );
+          button.addEventListener("click", () =>
+            this.read({ ...this.now, spoil: letter === right ? undefined : [at, letter] }),
+          );
+          return button;
+        }),
+      ),
+    );
   }
 
   tellWriting(step, { about, choose }) {
-    const { written, rows, answer, forced } = this.now, i = step - 1, n = written.length;
+    const { written, rows, answer, forced } = this.now,
+      i = step - 1,
+      n = written.length;
     choose.replaceChildren();
     if (!step) {
       about.textContent = "Nothing is written yet. The first pass will read the begin token alone.";
@@ -277,16 +549,63 @@ export class Dates extends Figure {
       about.textContent = "Here it has ended.";
       return;
     }
-    const ended = written.endsWith("."), result = step === n ? [" Written: ", make("b", {}, listed(written)),
-      ...(answer ? [written === `${answer}.` ? ", which is right." : `; right is ${answer}.`] : ["."]), ...(ended ? [] : [` It was stopped after ${n} letters.`])] : [];
-    about.replaceChildren(`Pass ${step} reads `, make("code", {}, listed(`>${written.slice(0, i)}`)), ", which is all there is. What it writes now, pass ", String(step + 1), " will read.", ...result);
-    if (step === n) about.replaceChildren(`Pass ${step} reads `, make("code", {}, listed(`>${written.slice(0, i)}`)), ".", ...result);
-    choose.append(make("p", { class: "lv-head" }, "Choose another letter, and it goes on from there:"),
-      make("ol", { class: "lv-candidates lv-letters" }, ...largest(rows[i], OFFERED + 2).filter((id) => id >= END).slice(0, OFFERED).map((id) => {
-        const letter = this.letter(id), share = rows[i][id];
-        const button = make("button", { type: "button", "aria-pressed": letter === written[i] }, make("span", {}, seen(letter)), bar(share, "plain"), make("small", {}, percent(share)));
-        button.addEventListener("click", () => this.read({ ...this.now, forced: letter === this.likeliest(rows[i]) && i >= forced.length ? forced : written.slice(0, i) + letter }));
-        return make("li", {}, button);
-      })));
+    const ended = written.endsWith("."),
+      result =
+        step === n
+          ? [
+              " Written: ",
+              make("b", {}, listed(written)),
+              ...(answer
+                ? [written === `${answer}.` ? ", which is right." : `; right is ${answer}.`]
+                : ["."]),
+              ...(ended ? [] : [` It was stopped after ${n} letters.`]),
+            ]
+          : [];
+    about.replaceChildren(
+      `Pass ${step} reads `,
+      make("code", {}, listed(`>${written.slice(0, i)}`)),
+      ", which is all there is. What it writes now, pass ",
+      String(step + 1),
+      " will read.",
+      ...result,
+    );
+    if (step === n)
+      about.replaceChildren(
+        `Pass ${step} reads `,
+        make("code", {}, listed(`>${written.slice(0, i)}`)),
+        ".",
+        ...result,
+      );
+    choose.append(
+      make("p", { class: "lv-head" }, "Choose another letter, and it goes on from there:"),
+      make(
+        "ol",
+        { class: "lv-candidates lv-letters" },
+        ...largest(rows[i], OFFERED + 2)
+          .filter((id) => id >= END)
+          .slice(0, OFFERED)
+          .map((id) => {
+            const letter = this.letter(id),
+              share = rows[i][id];
+            const button = make(
+              "button",
+              { type: "button", "aria-pressed": letter === written[i] },
+              make("span", {}, seen(letter)),
+              bar(share, "plain"),
+              make("small", {}, percent(share)),
+            );
+            button.addEventListener("click", () =>
+              this.read({
+                ...this.now,
+                forced:
+                  letter === this.likeliest(rows[i]) && i >= forced.length
+                    ? forced
+                    : written.slice(0, i) + letter,
+              }),
+            );
+            return make("li", {}, button);
+          }),
+      ),
+    );
   }
 }

@@ -9,7 +9,11 @@ export const NEVER = ["[PAD]", "[CLS]", "[SEP]"];
 export function throwDice(n, words, chance = Math.random) {
   const numbers = () => Array.from({ length: n }, () => chance());
   const [choice, fate] = [numbers(), numbers()];
-  return { choice, fate, others: numbers().map((x) => words[0] + Math.floor(x * (words[1] - words[0]))) };
+  return {
+    choice,
+    fate,
+    others: numbers().map((x) => words[0] + Math.floor(x * (words[1] - words[0]))),
+  };
 }
 
 // The library's `mask_tokens` on dice that are thrown: [{id, kind}], what the model reads, and a kind where a token was chosen.
@@ -34,12 +38,25 @@ export class Dice extends Figure {
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.shares = make("table", { class: "lv-counts lv-shares" });
     this.found = make("div", { hidden: "" }, this.tokens, this.about, this.shares);
-    this.show(sentence, make("div", { class: "lv-row" }, this.go, this.many, this.forget), this.status, this.found);
+    this.show(
+      sentence,
+      make("div", { class: "lv-row" }, this.go, this.many, this.forget),
+      this.status,
+      this.found,
+    );
     this.many.addEventListener("click", () => this.throw(1000));
-    this.forget.addEventListener("click", () => { this.empty(); this.count(); });
-    this.text.addEventListener("input", () => { this.empty(); this.found.hidden = true; }); // it was about another sentence
+    this.forget.addEventListener("click", () => {
+      this.empty();
+      this.count();
+    });
+    this.text.addEventListener("input", () => {
+      this.empty();
+      this.found.hidden = true;
+    }); // it was about another sentence
     this.empty();
-    this.say(`BERT's vocabulary, ${(options.bytes / 1e6).toFixed(1)} MB, is fetched when you first throw; what you type stays here.`);
+    this.say(
+      `BERT's vocabulary, ${(options.bytes / 1e6).toFixed(1)} MB, is fetched when you first throw; what you type stays here.`,
+    );
   }
 
   empty() {
@@ -77,7 +94,8 @@ export class Dice extends Figure {
     this.used();
     const [cls, sep, mask] = ["[CLS]", "[SEP]", "[MASK]"].map((name) => pieces.ids.get(name));
     const never = new Set(NEVER.map((name) => pieces.ids.get(name)));
-    const ids = [cls, ...pieces.encode(text), sep], special = ids.map((id) => never.has(id));
+    const ids = [cls, ...pieces.encode(text), sep],
+      special = ids.map((id) => never.has(id));
     let dice, read;
     for (let i = 0; i < times; i++) {
       dice = throwDice(ids.length, this.options.words);
@@ -87,8 +105,14 @@ export class Dice extends Figure {
       for (const { kind } of read) if (kind) this.tally[kind] += 1;
     }
     this.found.hidden = false;
-    this.tokens.replaceChildren(...read.map((one, i) => token(one, pieces, ids[i], special[i], dice, i)));
-    this.tell(read, ids.map((id) => pieces.shown(id)), times);
+    this.tokens.replaceChildren(
+      ...read.map((one, i) => token(one, pieces, ids[i], special[i], dice, i)),
+    );
+    this.tell(
+      read,
+      ids.map((id) => pieces.shown(id)),
+      times,
+    );
     this.count();
   }
 
@@ -102,27 +126,66 @@ export class Dice extends Figure {
   }
 
   count() {
-    const { throws, tokens, ...kinds } = this.tally, { rates } = this.options, chosen = kinds.masked + kinds.random + kinds.kept;
-    const row = (name, n, of, expected, kind) => make("tr", { "data-kind": kind }, make("th", { scope: "row" }, name),
-      make("td", {}, n.toLocaleString("en-US")), make("td", {}, of ? percent(n / of) : "–"), make("td", {}, `${Math.round(100 * expected)} %`),
-      make("td", { class: "lv-wide", "aria-hidden": "true" }, bar(of ? n / of : 0, kind)));
+    const { throws, tokens, ...kinds } = this.tally,
+      { rates } = this.options,
+      chosen = kinds.masked + kinds.random + kinds.kept;
+    const row = (name, n, of, expected, kind) =>
+      make(
+        "tr",
+        { "data-kind": kind },
+        make("th", { scope: "row" }, name),
+        make("td", {}, n.toLocaleString("en-US")),
+        make("td", {}, of ? percent(n / of) : "–"),
+        make("td", {}, `${Math.round(100 * expected)} %`),
+        make("td", { class: "lv-wide", "aria-hidden": "true" }, bar(of ? n / of : 0, kind)),
+      );
     this.shares.replaceChildren(
-      make("caption", {}, `Tally of ${plural(throws, "throw").replace(/^\d+/, (n) => Number(n).toLocaleString("en-US"))}, ${tokens.toLocaleString("en-US")} tokens without special ones`),
-      make("thead", {}, make("tr", {}, make("td", {}), ...["number", "share", "rule"].map((name) => make("th", { scope: "col" }, name)), make("td", {}))),
-      make("tbody", {}, row("chosen, of all", chosen, tokens, rates.chosen, "chosen"),
+      make(
+        "caption",
+        {},
+        `Tally of ${plural(throws, "throw").replace(/^\d+/, (n) => Number(n).toLocaleString("en-US"))}, ${tokens.toLocaleString("en-US")} tokens without special ones`,
+      ),
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          make("td", {}),
+          ...["number", "share", "rule"].map((name) => make("th", { scope: "col" }, name)),
+          make("td", {}),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        row("chosen, of all", chosen, tokens, rates.chosen, "chosen"),
         row("[MASK], of the chosen", kinds.masked, chosen, rates.masked, "masked"),
         row("another token", kinds.random, chosen, rates.random, "random"),
-        row("as it was", kinds.kept, chosen, 1 - rates.masked - rates.random, "kept")));
+        row("as it was", kinds.kept, chosen, 1 - rates.masked - rates.random, "kept"),
+      ),
+    );
   }
 }
 
 // A token as the model reads it; below it what it was, and its dice.
 function token({ id, kind }, pieces, was, special, { choice, fate }, i) {
-  const name = pieces.shown(was), parts = [make("b", {}, pieces.shown(id))];
+  const name = pieces.shown(was),
+    parts = [make("b", {}, pieces.shown(id))];
   if (special) parts.push(make("small", {}, "never"));
-  else parts.push(make("small", {}, kind ? `${choice[i].toFixed(2)}, ${fate[i].toFixed(2)}` : choice[i].toFixed(2)));
+  else
+    parts.push(
+      make(
+        "small",
+        {},
+        kind ? `${choice[i].toFixed(2)}, ${fate[i].toFixed(2)}` : choice[i].toFixed(2),
+      ),
+    );
   if (kind) parts.push(make("small", { class: "lv-fate" }, kind === "kept" ? "kept" : name));
-  const said = kind ? `${name}: ${SAID[kind]}; the loss asks for ${name}` : special ? `${name}: special, never chosen` : `${name}: not chosen`;
+  const said = kind
+    ? `${name}: ${SAID[kind]}; the loss asks for ${name}`
+    : special
+      ? `${name}: special, never chosen`
+      : `${name}: not chosen`;
   return make("li", { "data-kind": kind ?? (special ? "special" : "none"), title: said }, ...parts);
 }
-

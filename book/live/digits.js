@@ -6,24 +6,38 @@ import { shown } from "./nearness.js";
 import { DigitSheet, GarmentSheet, paintGreys } from "./sheets.js";
 
 const ACROSS = 4; // patches in a row
-const HEAD = { class: "lv-head" }, BUTTON = { type: "button" };
+const HEAD = { class: "lv-head" },
+  BUTTON = { type: "button" };
 const SHEETS = { digit: DigitSheet, garment: GarmentSheet };
 
 // The greys of an example, which are bytes, in base64.
-const greys = ({ image }, { shades }) => Float32Array.from(atob(image), (byte) => byte.charCodeAt(0) / shades);
+const greys = ({ image }, { shades }) =>
+  Float32Array.from(atob(image), (byte) => byte.charCodeAt(0) / shades);
 
 // The i-th square of `size`, of which `across` make a row.
-const square = (i, across, size = 1) =>
-  ({ x: (i % across) * size, y: Math.floor(i / across) * size, width: size, height: size });
+const square = (i, across, size = 1) => ({
+  x: (i % across) * size,
+  y: Math.floor(i / across) * size,
+  width: size,
+  height: size,
+});
 
 export class Digits extends Figure {
   constructor(host, options) {
     super(host, options);
-    this.kinds = options.kinds.map((kind, i) =>
-      ({ ...kind, machine: this.machines[i], patch: kind.side / ACROSS }));
+    this.kinds = options.kinds.map((kind, i) => ({
+      ...kind,
+      machine: this.machines[i],
+      patch: kind.side / ACROSS,
+    }));
     for (const kind of this.kinds) this.equip(kind);
-    this.which = choice("What you draw", this.kinds.map(({ name }, i) => [i, name]));
-    this.which.select.addEventListener("change", () => this.choose(this.kinds[this.which.select.value]));
+    this.which = choice(
+      "What you draw",
+      this.kinds.map(({ name }, i) => [i, name]),
+    );
+    this.which.select.addEventListener("change", () =>
+      this.choose(this.kinds[this.which.select.value]),
+    );
     this.seen = draw("svg", { class: "lv-seen", role: "img", "aria-label": "What the model sees" });
     this.seen.addEventListener("click", (event) => this.compare(this.patch(event)));
     this.clear = make("button", BUTTON, "Clear");
@@ -45,14 +59,20 @@ export class Digits extends Figure {
   // A kind of picture gets its sheet, to which a pen listens, and its pictures to begin with.
   equip(kind) {
     kind.sheet = new SHEETS[kind.kind](kind, () => this.look(kind.sheet.image));
-    const { field } = kind.sheet, at = (event) => this.at(event, field, kind.sheet.across);
+    const { field } = kind.sheet,
+      at = (event) => this.at(event, field, kind.sheet.across);
     field.addEventListener("pointerdown", (event) => this.begin(event, at(event)));
     field.addEventListener("pointermove", (event) => {
       if (this.pen) kind.sheet.move(at(event));
     });
     for (const end of ["pointerup", "pointercancel"]) field.addEventListener(end, () => this.end());
     kind.buttons = kind.examples.map((example) => {
-      const button = make("button", BUTTON, ...(kind.pictured ? [this.picture(example, kind)] : []), example.name);
+      const button = make(
+        "button",
+        BUTTON,
+        ...(kind.pictured ? [this.picture(example, kind)] : []),
+        example.name,
+      );
       button.addEventListener("click", () => this.take(greys(example, kind)));
       return button;
     });
@@ -61,7 +81,12 @@ export class Digits extends Figure {
 
   picture(example, kind) {
     const { side } = kind;
-    const canvas = make("canvas", { width: side, height: side, class: "lv-greys", "aria-hidden": "true" });
+    const canvas = make("canvas", {
+      width: side,
+      height: side,
+      class: "lv-greys",
+      "aria-hidden": "true",
+    });
     paintGreys(canvas, greys(example, kind));
     return canvas;
   }
@@ -72,24 +97,47 @@ export class Digits extends Figure {
     this.tools = make("div", { class: "lv-row lv-tools" });
     this.examples = make("div", { class: "lv-examples" });
     this.source = make("p", HEAD);
-    this.show(this.which.whole,
-      make("div", { class: "lv-drawing" },
+    this.show(
+      this.which.whole,
+      make(
+        "div",
+        { class: "lv-drawing" },
         make("div", {}, this.heads.draw, this.place),
         make("div", {}, this.heads.seen, this.seen),
-        make("div", { class: "lv-told" }, this.verdict, this.others)),
+        make("div", { class: "lv-told" }, this.verdict, this.others),
+      ),
       this.tools,
-      make("div", { class: "lv-row" }, this.clear,
-        make("label", { class: "lv-check" }, this.reach, " how much of each patch reached the class token")),
-      this.examples, this.source,
-      make("p", { class: "lv-head lv-side" },
-        "Positions: press a patch, and see how alike its learned vector is to the others’ (cosine)"),
-      make("div", { class: "lv-positions", role: "group", "aria-label": "Positions of the patches" }, ...this.places),
-      this.status);
+      make(
+        "div",
+        { class: "lv-row" },
+        this.clear,
+        make(
+          "label",
+          { class: "lv-check" },
+          this.reach,
+          " how much of each patch reached the class token",
+        ),
+      ),
+      this.examples,
+      this.source,
+      make(
+        "p",
+        { class: "lv-head lv-side" },
+        "Positions: press a patch, and see how alike its learned vector is to the others’ (cosine)",
+      ),
+      make(
+        "div",
+        { class: "lv-positions", role: "group", "aria-label": "Positions of the patches" },
+        ...this.places,
+      ),
+      this.status,
+    );
   }
 
   // Another kind of picture: what was drawn of the other is kept on its sheet.
   choose(kind) {
-    const { sheet } = (this.kind = kind), { loaded, bytes } = (this.machine = kind.machine);
+    const { sheet } = (this.kind = kind),
+      { loaded, bytes } = (this.machine = kind.machine);
     this.stop();
     this.lay(sheet.image);
     this.forget();
@@ -175,12 +223,21 @@ export class Digits extends Figure {
 
   // What the model says: the likeliest class, and each one's share.
   tell(shares) {
-    const { classes } = this.kind, best = shares.indexOf(Math.max(...shares));
+    const { classes } = this.kind,
+      best = shares.indexOf(Math.max(...shares));
     this.verdict.textContent = `It says: ${classes[best]}`;
-    this.others.replaceChildren(...shares.map((share, i) => {
-      const kind = i === best ? "drawn" : "plain";
-      return make("li", {}, make("span", {}, classes[i]), bar(share, kind), make("small", {}, percent(share)));
-    }));
+    this.others.replaceChildren(
+      ...shares.map((share, i) => {
+        const kind = i === best ? "drawn" : "plain";
+        return make(
+          "li",
+          {},
+          make("span", {}, classes[i]),
+          bar(share, kind),
+          make("small", {}, percent(share)),
+        );
+      }),
+    );
   }
 
   // The patch of what the model sees that an event is at.
@@ -192,7 +249,8 @@ export class Digits extends Figure {
 
   // How alike the position of one patch is to every other's.
   async compare(i) {
-    const { kind, reading } = this, { patch, sheet } = kind; // a reading that is under way ends here
+    const { kind, reading } = this,
+      { patch, sheet } = kind; // a reading that is under way ends here
     sheet.press?.(i, (i % ACROSS) * patch, Math.floor(i / ACROSS) * patch, patch);
     kind.alike ??= await this.run(this.machine, "places", {}, () => {});
     if (reading && reading === this.image) this.look(reading);
@@ -201,7 +259,8 @@ export class Digits extends Figure {
   }
 
   tellPlace(j, value, pressed = false) {
-    const button = this.places[j], known = value !== undefined;
+    const button = this.places[j],
+      known = value !== undefined;
     button.textContent = known ? shown(value) : "";
     button.setAttribute("aria-label", `patch ${j + 1}${known ? `: ${shown(value)}` : ""}`);
     button.setAttribute("aria-pressed", pressed);
@@ -212,16 +271,23 @@ export class Digits extends Figure {
   // The greys, the borders of the patches and, if asked for, each patch's part in the class token.
   paint() {
     const { side, patch } = this.kind;
-    const squares = [...this.image].map((grey, i) => draw("rect", { ...square(i, side), "fill-opacity": grey.toFixed(3) }));
-    const frames = this.places.map((_, i) => this.frame(i, draw("rect", { ...square(i, ACROSS, patch), class: "lv-patch" })));
+    const squares = [...this.image].map((grey, i) =>
+      draw("rect", { ...square(i, side), "fill-opacity": grey.toFixed(3) }),
+    );
+    const frames = this.places.map((_, i) =>
+      this.frame(i, draw("rect", { ...square(i, ACROSS, patch), class: "lv-patch" })),
+    );
     this.seen.replaceChildren(...squares, ...frames);
   }
 
   frame(i, rect) {
-    const title = draw("title", {}), share = this.reached?.[i], most = this.reached && Math.max(...this.reached);
+    const title = draw("title", {}),
+      share = this.reached?.[i],
+      most = this.reached && Math.max(...this.reached);
     const told = this.reached ? `: ${percent(share)} of what reached the class token` : "";
     title.textContent = `patch ${i + 1}${told}`;
-    if (this.reached && this.reach.checked) rect.style.fillOpacity = (0.75 * share / most).toFixed(3);
+    if (this.reached && this.reach.checked)
+      rect.style.fillOpacity = ((0.75 * share) / most).toFixed(3);
     rect.append(title);
     return rect;
   }

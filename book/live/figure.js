@@ -6,15 +6,19 @@ export const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const WORKING = "Computing …";
 
 function put(node, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) if (value !== null) node.setAttribute(name, value);
+  for (const [name, value] of Object.entries(attributes))
+    if (value !== null) node.setAttribute(name, value);
   node.append(...children);
   return node;
 }
 // An element of the page, or of a drawing (SVG): make("p", { class: "lv-about" }, "text", child).
-export const make = (tag, attributes = {}, ...children) => put(document.createElement(tag), attributes, children);
-export const draw = (tag, attributes = {}, ...children) => put(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export const make = (tag, attributes = {}, ...children) =>
+  put(document.createElement(tag), attributes, children);
+export const draw = (tag, attributes = {}, ...children) =>
+  put(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-export const percent = (share) => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`);
+export const percent = (share) =>
+  share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(1)} %`;
 export const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
 let numbered = 0;
 
@@ -25,7 +29,11 @@ export function field(label, input) {
 }
 
 export function choice(label, options) {
-  const select = make("select", {}, ...options.map(([value, text]) => make("option", { value }, text)));
+  const select = make(
+    "select",
+    {},
+    ...options.map(([value, text]) => make("option", { value }, text)),
+  );
   return { select, whole: field(label, select) };
 }
 
@@ -43,7 +51,8 @@ export function slider(label, { min, max, step, value }, shown) {
   return { input, whole, tell };
 }
 
-export const bar = (share, kind) => make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });
+export const bar = (share, kind) =>
+  make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });
 
 // What every live figure has: a status line, and a model that is fetched when it is first needed.
 export class Figure {
@@ -58,7 +67,15 @@ export class Figure {
   show(...parts) {
     const still = this.host.querySelector(".lv-still");
     this.host.classList.add("lv-on");
-    this.host.replaceChildren(...(still ? [still] : []), make("div", { class: "lv-box", role: "group", "aria-label": this.title.textContent }, this.title, ...parts));
+    this.host.replaceChildren(
+      ...(still ? [still] : []),
+      make(
+        "div",
+        { class: "lv-box", role: "group", "aria-label": this.title.textContent },
+        this.title,
+        ...parts,
+      ),
+    );
   }
 
   // It shows something of the reader's: paper shall show that.
@@ -83,7 +100,8 @@ export class Figure {
       }
     });
     this.text.addEventListener("input", () => {
-      if (this.text.value.length >= most) setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
+      if (this.text.value.length >= most)
+        setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
     });
     return field(label, this.text);
   }
@@ -101,7 +119,8 @@ export class Figure {
   // reader, which has not come to the figure yet, is told nothing.
   async rehearse(answers) {
     if (!answers.length) return;
-    const said = this.status.textContent, loud = this.host.querySelectorAll("[aria-live], [role=status]");
+    const said = this.status.textContent,
+      loud = this.host.querySelectorAll("[aria-live], [role=status]");
     const before = [...loud].map((one) => one.getAttribute("aria-live"));
     for (const one of loud) one.setAttribute("aria-live", "off");
     this.answers = [...answers];
@@ -109,11 +128,17 @@ export class Figure {
       await this.start();
     } finally {
       this.answers = undefined;
-      setTimeout(() => loud.forEach((one, i) => (before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"))));
+      setTimeout(() =>
+        loud.forEach((one, i) =>
+          before[i] ? one.setAttribute("aria-live", before[i]) : one.removeAttribute("aria-live"),
+        ),
+      );
     }
     const shown = `Shown: what it makes of the example. ${said}`;
     this.say(shown);
-    this.host.addEventListener("input", ({ target }) => { if (target.matches("textarea") && this.status.textContent === shown) this.say(said); });
+    this.host.addEventListener("input", ({ target }) => {
+      if (target.matches("textarea") && this.status.textContent === shown) this.say(said);
+    });
   }
 
   // Run a task on a model; only the latest one counts.
@@ -127,11 +152,24 @@ export class Figure {
     const turn = (this.turn = {});
     const current = () => this.turn === turn;
     try {
-      this.say(machine.loaded ? "" : machine.here ? "Starting the model …" : `Fetching the model, ${megabytes(machine.bytes)} …`);
-      await machine.load((share) => { if (current()) this.say(`Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`); });
+      this.say(
+        machine.loaded
+          ? ""
+          : machine.here
+            ? "Starting the model …"
+            : `Fetching the model, ${megabytes(machine.bytes)} …`,
+      );
+      await machine.load((share) => {
+        if (current())
+          this.say(
+            `Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`,
+          );
+      });
       if (!current()) return null;
       this.say(WORKING);
-      this.running = machine.ask(task, request, (part) => { if (current()) tell(part); });
+      this.running = machine.ask(task, request, (part) => {
+        if (current()) tell(part);
+      });
       const result = await this.running.promise;
       if (!current()) return null;
       this.used();

@@ -11,7 +11,8 @@ export const soFar = (step, cache) => (cache ? step : (step * (step + 1)) / 2);
 // What one decoder block of width d does while n words are written: multiply-adds, as the chapter counts them.
 export function multiplyAdds(n, { d = 512, nSource = 24, cache = true } = {}) {
   let total = 2 * d ** 2 * nSource * (cache ? 1 : n); // keys and values of the memory
-  for (let step = 1; step <= n; step++) total += inStep(step, cache) * (14 * d ** 2 + 2 * d * nSource + 2 * d * step);
+  for (let step = 1; step <= n; step++)
+    total += inStep(step, cache) * (14 * d ** 2 + 2 * d * nSource + 2 * d * step);
   return total;
 }
 
@@ -21,18 +22,48 @@ const KINDS = { new: "new", again: "again", kept: "kept", none: "" };
 export class Filling extends Figure {
   constructor(host, options) {
     super(host, options);
-    this.text = make("input", { type: "text", maxlength: 300, dir: "auto", spellcheck: "false", class: "lv-line" });
+    this.text = make("input", {
+      type: "text",
+      maxlength: 300,
+      dir: "auto",
+      spellcheck: "false",
+      class: "lv-line",
+    });
     this.text.value = options.words.join(" ");
     this.walk = new Walk((step) => this.paint(step));
     this.sides = [false, true].map((cache) => {
-      const list = make("ol", { class: "lv-columns", "aria-label": cache ? "Keys and values with a cache" : "Keys and values without a cache" });
+      const list = make("ol", {
+        class: "lv-columns",
+        "aria-label": cache ? "Keys and values with a cache" : "Keys and values without a cache",
+      });
       const now = make("span", {});
-      return { cache, list, now, whole: make("div", {}, make("p", { class: "lv-side" }, make("b", {}, cache ? "With a cache" : "Without a cache"), now), list) };
+      return {
+        cache,
+        list,
+        now,
+        whole: make(
+          "div",
+          {},
+          make(
+            "p",
+            { class: "lv-side" },
+            make("b", {}, cache ? "With a cache" : "Without a cache"),
+            now,
+          ),
+          list,
+        ),
+      };
     });
     this.sum = make("p", { class: "lv-about", "aria-live": "polite" });
     this.counts = make("table", { class: "lv-counts" });
-    this.show(field("The words that are written", this.text), this.walk.whole,
-      make("div", { class: "lv-sides" }, ...this.sides.map((side) => side.whole)), this.counts, this.sum, this.status);
+    this.show(
+      field("The words that are written", this.text),
+      this.walk.whole,
+      make("div", { class: "lv-sides" }, ...this.sides.map((side) => side.whole)),
+      this.counts,
+      this.sum,
+      this.status,
+    );
     this.text.addEventListener("input", () => this.read());
     this.read();
   }
@@ -40,9 +71,16 @@ export class Filling extends Figure {
   read() {
     const words = this.text.value.split(/\s+/u).filter(Boolean);
     this.words = words.slice(0, MOST_WORDS);
-    this.say(words.length > MOST_WORDS ? `The first ${MOST_WORDS} words are written; ${words.length - MOST_WORDS} are left out.`
-      : words.length ? "" : "Type a word or more.", !words.length);
-    for (const side of this.sides) side.list.replaceChildren(...this.words.map((word) => column(word)));
+    this.say(
+      words.length > MOST_WORDS
+        ? `The first ${MOST_WORDS} words are written; ${words.length - MOST_WORDS} are left out.`
+        : words.length
+          ? ""
+          : "Type a word or more.",
+      !words.length,
+    );
+    for (const side of this.sides)
+      side.list.replaceChildren(...this.words.map((word) => column(word)));
     this.walk.begin(this.words.length, Math.min(this.walk.step, this.words.length));
   }
 
@@ -62,19 +100,53 @@ export class Filling extends Figure {
   }
 
   count(step) {
-    const row = (name, [without, withIt]) => make("tr", {}, make("th", { scope: "row" }, name),
-      ...[without, withIt].map((n) => make("td", {}, whole(n))), make("td", {}, withIt ? `${(without / withIt).toFixed(1)} ×` : "–"));
-    const millions = [false, true].map((cache) => (step ? Math.round(multiplyAdds(step, { cache }) / 1e6) : 0));
-    this.counts.replaceChildren(make("caption", {}, "So far, in one decoder block"),
-      make("thead", {}, make("tr", {}, ...["", "without", "with", ""].map((name) => (name ? make("th", { scope: "col" }, name) : make("td", {}))))),
-      make("tbody", {}, row("keys computed, and as many values", [soFar(step, false), soFar(step, true)]),
-        row("million multiply–adds, width 512", millions)));
-    this.sum.textContent = step > 1 ? `Without: ${step > 6 ? `1 + 2 + … + ${step}` : Array.from({ length: step }, (_, i) => i + 1).join(" + ")} = ` +
-      `${step} · ${step + 1} / 2 = ${whole(soFar(step, false))}. With: ${step}, one for each word.` : "";
+    const row = (name, [without, withIt]) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, name),
+        ...[without, withIt].map((n) => make("td", {}, whole(n))),
+        make("td", {}, withIt ? `${(without / withIt).toFixed(1)} ×` : "–"),
+      );
+    const millions = [false, true].map((cache) =>
+      step ? Math.round(multiplyAdds(step, { cache }) / 1e6) : 0,
+    );
+    this.counts.replaceChildren(
+      make("caption", {}, "So far, in one decoder block"),
+      make(
+        "thead",
+        {},
+        make(
+          "tr",
+          {},
+          ...["", "without", "with", ""].map((name) =>
+            name ? make("th", { scope: "col" }, name) : make("td", {}),
+          ),
+        ),
+      ),
+      make(
+        "tbody",
+        {},
+        row("keys computed, and as many values", [soFar(step, false), soFar(step, true)]),
+        row("million multiply–adds, width 512", millions),
+      ),
+    );
+    this.sum.textContent =
+      step > 1
+        ? `Without: ${step > 6 ? `1 + 2 + … + ${step}` : Array.from({ length: step }, (_, i) => i + 1).join(" + ")} = ` +
+          `${step} · ${step + 1} / 2 = ${whole(soFar(step, false))}. With: ${step}, one for each word.`
+        : "";
   }
 }
 
 // A word with its key and its value, and a word that says what happens to them.
 function column(word) {
-  return make("li", {}, make("span", { class: "lv-word" }, word), make("b", { class: "lv-k" }, "K"), make("b", { class: "lv-v" }, "V"), make("small", {}));
+  return make(
+    "li",
+    {},
+    make("span", { class: "lv-word" }, word),
+    make("b", { class: "lv-k" }, "K"),
+    make("b", { class: "lv-v" }, "V"),
+    make("small", {}),
+  );
 }

@@ -11,11 +11,14 @@ import { close, crumbs, grow } from "./zooming.js";
 const WIDEST = 620; // of a drawing
 
 // The style sheets that only this needs.
-const sheets = ["through.css", "inside.css"].map((file) => new Promise((done) => {
-  const link = make("link", { rel: "stylesheet", href: new URL(file, import.meta.url).href });
-  link.onload = link.onerror = done; // without them it is ugly, and all there
-  document.head.append(link);
-}));
+const sheets = ["through.css", "inside.css"].map(
+  (file) =>
+    new Promise((done) => {
+      const link = make("link", { rel: "stylesheet", href: new URL(file, import.meta.url).href });
+      link.onload = link.onerror = done; // without them it is ugly, and all there
+      document.head.append(link);
+    }),
+);
 export const ready = Promise.all(sheets);
 
 // What is seen at a place: in one head of one token more than in the other figure; and the token's way through a block.
@@ -38,14 +41,22 @@ export class Inside {
     this.note = make("p", { class: "lv-head" });
     this.whole = make("div", {}, this.steps, this.view, this.note);
     this.whole.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (
+        event.key !== "Escape" ||
+        event.altKey ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.shiftKey
+      )
+        return;
       event.preventDefault();
       this.out();
     });
     this.wide = 0;
     new ResizeObserver(() => {
       if (!this.path || !this.whole.isConnected || this.room === this.wide) return;
-      const { place } = document.activeElement?.dataset ?? {}, held = this.view.contains(document.activeElement);
+      const { place } = document.activeElement?.dataset ?? {},
+        held = this.view.contains(document.activeElement);
       this.paint();
       if (held) this.part(place).focus({ preventScroll: true });
     }).observe(this.whole);
@@ -56,7 +67,13 @@ export class Inside {
     const { stack, level, at } = asked;
     this.asked = asked;
     this.whole.className = `lv-inside lv-within lv-${stack}`;
-    this.path = path ? [...path] : [level === 0 ? [stack === "encoder" ? "source" : "target", at] : [stack, level - 1, "token", at]];
+    this.path = path
+      ? [...path]
+      : [
+          level === 0
+            ? [stack === "encoder" ? "source" : "target", at]
+            : [stack, level - 1, "token", at],
+        ];
     this.come(there, this.whole);
     this.moved();
   }
@@ -64,7 +81,8 @@ export class Inside {
   // To the end of another way: out, if it is a part of this one.
   to(path, asked) {
     if (String(path) === String(this.path)) return; // an entry of another figure's
-    if (path.length < this.path.length && String(path) === String(this.path.slice(0, path.length))) this.out(path.length);
+    if (path.length < this.path.length && String(path) === String(this.path.slice(0, path.length)))
+      this.out(path.length);
     else this.begin(asked, undefined, path);
   }
 
@@ -72,7 +90,8 @@ export class Inside {
   go(place, node) {
     const there = node?.isConnected ? node.getBoundingClientRect() : undefined;
     if (place[0] === "film") {
-      const [, stack, level, at] = place, { stack: from, level: before } = this.asked;
+      const [, stack, level, at] = place,
+        { stack: from, level: before } = this.asked;
       if (stack === from && level === before) this.out();
       else this.begin({ stack, level, at }, there);
       return;
@@ -91,7 +110,9 @@ export class Inside {
   come(there, grows = this.view) {
     this.paint();
     this.view.focus({ preventScroll: true });
-    this.whole.scrollIntoView({ block: this.whole.getBoundingClientRect().top < 0 ? "start" : "nearest" });
+    this.whole.scrollIntoView({
+      block: this.whole.getBoundingClientRect().top < 0 ? "start" : "nearest",
+    });
     if (there) grow(grows, there);
   }
 
@@ -120,33 +141,63 @@ export class Inside {
   }
 
   paint() {
-    const { trace } = this, place = this.path.at(-1), names = this.path.map((one) => this.named(one));
+    const { trace } = this,
+      place = this.path.at(-1),
+      names = this.path.map((one) => this.named(one));
     this.wide = this.room;
     this.view.setAttribute("aria-label", `Inside: ${names.join(", ")}`);
     this.view.dataset.place = place.join("-");
-    const at = { c: this.c, room: this.wide, alone: true, choose: (c) => { this.c = c; at.c = c; }, go: (to, node) => this.go(to, node) };
+    const at = {
+      c: this.c,
+      room: this.wide,
+      alone: true,
+      choose: (c) => {
+        this.c = c;
+        at.c = c;
+      },
+      go: (to, node) => this.go(to, node),
+    };
     this.view.replaceChildren(...SEEN[what(place)](place, trace, at));
     const back = make("button", { type: "button" }, "Back");
     back.addEventListener("click", () => this.out());
-    this.steps.replaceChildren(crumbs(["film", ...names], (i) => { if (i < this.path.length) this.out(i); }), make("div", { class: "lv-turns" }, back));
+    this.steps.replaceChildren(
+      crumbs(["film", ...names], (i) => {
+        if (i < this.path.length) this.out(i);
+      }),
+      make("div", { class: "lv-turns" }, back),
+    );
     this.note.textContent = `Escape and “Back” lead out again. Blocks, heads and numbers are counted from 0.${this.view.textContent.includes("␣") ? " The sign ␣ stands for the space in front of a word." : ""}`;
   }
 
   // A step of the way, by its name.
   named(place) {
-    const { trace } = this, [stack, block, sublayer] = place, last = place.at(-1), word = () => `“${trace.tokens(stack)[last].token}”`;
+    const { trace } = this,
+      [stack, block, sublayer] = place,
+      last = place.at(-1),
+      word = () => `“${trace.tokens(stack)[last].token}”`;
     switch (what(place)) {
-      case "token": return `${stack} block ${block}, ${word()}`;
-      case "embedding": return `${word()} comes in`;
-      case "query": return `${sublayer === "cross_attention" ? "cross-attention, " : ""}head ${place[3]}`;
-      case "key": return `score with “${trace.keys(sublayer, stack)[last].token}”`;
-      case "product": return `product ${last}`;
-      case "mix": return "W_O";
-      case "feed_forward": return "feed-forward";
-      case "norm": return "LayerNorm";
-      case "add": return "sum";
-      case "output": return "output";
-      default: return name(place, trace);
+      case "token":
+        return `${stack} block ${block}, ${word()}`;
+      case "embedding":
+        return `${word()} comes in`;
+      case "query":
+        return `${sublayer === "cross_attention" ? "cross-attention, " : ""}head ${place[3]}`;
+      case "key":
+        return `score with “${trace.keys(sublayer, stack)[last].token}”`;
+      case "product":
+        return `product ${last}`;
+      case "mix":
+        return "W_O";
+      case "feed_forward":
+        return "feed-forward";
+      case "norm":
+        return "LayerNorm";
+      case "add":
+        return "sum";
+      case "output":
+        return "output";
+      default:
+        return name(place, trace);
     }
   }
 }

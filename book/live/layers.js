@@ -5,22 +5,29 @@ import { ACTIVATIONS, add, layer, layerNorm, softmax } from "./tensors.js";
 // softmax(Q Kᵀ / √d_k) V in every head. Query i stands `before` positions behind the first key's and, where the attention is
 // causal, sees the keys up to its own. Returns {outputs, weights}: weights[head][i][j].
 export function attention(Q, K, V, nHeads, { causal = false, before = 0 } = {}) {
-  const d = Q[0].length / nHeads, dV = V[0].length / nHeads;
-  const outputs = Q.map(() => new Float32Array(V[0].length)), weights = [];
+  const d = Q[0].length / nHeads,
+    dV = V[0].length / nHeads;
+  const outputs = Q.map(() => new Float32Array(V[0].length)),
+    weights = [];
   for (let head = 0; head < nHeads; head++) {
-    const from = head * d, fromV = head * dV;
-    weights.push(Q.map((q, i) => {
-      const seen = causal ? before + i + 1 : K.length;
-      const scores = new Float32Array(seen);
-      for (let j = 0; j < seen; j++) {
-        let dot = 0;
-        for (let c = from; c < from + d; c++) dot += q[c] * K[j][c];
-        scores[j] = dot / Math.sqrt(d);
-      }
-      const shares = softmax(scores), output = outputs[i];
-      for (let j = 0; j < seen; j++) for (let c = fromV; c < fromV + dV; c++) output[c] += shares[j] * V[j][c];
-      return shares;
-    }));
+    const from = head * d,
+      fromV = head * dV;
+    weights.push(
+      Q.map((q, i) => {
+        const seen = causal ? before + i + 1 : K.length;
+        const scores = new Float32Array(seen);
+        for (let j = 0; j < seen; j++) {
+          let dot = 0;
+          for (let c = from; c < from + d; c++) dot += q[c] * K[j][c];
+          scores[j] = dot / Math.sqrt(d);
+        }
+        const shares = softmax(scores),
+          output = outputs[i];
+        for (let j = 0; j < seen; j++)
+          for (let c = fromV; c < fromV + dV; c++) output[c] += shares[j] * V[j][c];
+        return shares;
+      }),
+    );
   }
   return { outputs, weights };
 }
@@ -48,14 +55,21 @@ export class MultiHeadAttention extends Part {
   }
 
   attend(query, { K, V }, options) {
-    const { outputs, weights } = attention(this.linear(query, "W_Q"), K, V, this.model.config.n_heads, options);
+    const { outputs, weights } = attention(
+      this.linear(query, "W_Q"),
+      K,
+      V,
+      this.model.config.n_heads,
+      options,
+    );
     this.note("weights", weights);
     return { outputs: this.linear(outputs, "W_O"), weights };
   }
 
   // Self-attention of the positions x that follow those in the cache, which grows by them.
   attendToPast(x, cache) {
-    const before = cache.K.length, { K, V } = this.keysValues(x);
+    const before = cache.K.length,
+      { K, V } = this.keysValues(x);
     cache.K.push(...K);
     cache.V.push(...V);
     return this.attend(x, cache, { causal: true, before });
@@ -65,7 +79,10 @@ export class MultiHeadAttention extends Part {
 class FeedForward extends Part {
   apply(x) {
     const activation = ACTIVATIONS[this.model.config.activation];
-    return this.linear(this.linear(x, "W_1").map((row) => row.map(activation)), "W_2");
+    return this.linear(
+      this.linear(x, "W_1").map((row) => row.map(activation)),
+      "W_2",
+    );
   }
 }
 
@@ -73,11 +90,22 @@ class FeedForward extends Part {
 class Residual extends Part {
   norm(x) {
     const { tensors, config } = this.model;
-    return this.note("norm", layerNorm(x, tensors[`${this.name}.norm.weight`], tensors[`${this.name}.norm.bias`], config.eps));
+    return this.note(
+      "norm",
+      layerNorm(
+        x,
+        tensors[`${this.name}.norm.weight`],
+        tensors[`${this.name}.norm.bias`],
+        config.eps,
+      ),
+    );
   }
 
   apply(x, sublayer) {
-    return this.note("", this.model.config.pre_norm ? add(x, sublayer(this.norm(x))) : this.norm(add(x, sublayer(x))));
+    return this.note(
+      "",
+      this.model.config.pre_norm ? add(x, sublayer(this.norm(x))) : this.norm(add(x, sublayer(x))),
+    );
   }
 }
 
@@ -97,7 +125,9 @@ export class EncoderBlock {
   apply(x, cache, look = nobody) {
     const { selfAttention } = this;
     x = this.aroundSelfAttention.apply(x, (y) => {
-      const { outputs, weights } = cache ? selfAttention.attendToPast(y, cache) : selfAttention.attend(y, selfAttention.keysValues(y));
+      const { outputs, weights } = cache
+        ? selfAttention.attendToPast(y, cache)
+        : selfAttention.attend(y, selfAttention.keysValues(y));
       look(weights);
       return outputs;
     });
@@ -129,7 +159,10 @@ export class Stack {
   constructor(model, name, Block) {
     this.model = model;
     this.name = name;
-    this.blocks = Array.from({ length: model.config.n_layers }, (_, i) => new Block(model, `${name}.blocks.${i}`));
+    this.blocks = Array.from(
+      { length: model.config.n_layers },
+      (_, i) => new Block(model, `${name}.blocks.${i}`),
+    );
   }
 
   // The vectors before the first block and behind each.
@@ -138,8 +171,11 @@ export class Stack {
   }
 
   apply(x, ...perBlock) {
-    const { tensors, config } = this.model, weight = tensors[`${this.name}.norm.weight`];
-    this.blocks.forEach((block, i) => { x = block.apply(x, ...perBlock.map((part) => part[i])); });
+    const { tensors, config } = this.model,
+      weight = tensors[`${this.name}.norm.weight`];
+    this.blocks.forEach((block, i) => {
+      x = block.apply(x, ...perBlock.map((part) => part[i]));
+    });
     if (!weight) return x;
     const normed = layerNorm(x, weight, tensors[`${this.name}.norm.bias`], config.eps);
     this.model.seen?.(`${this.name}.norm`, normed);

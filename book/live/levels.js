@@ -25,7 +25,9 @@ export class Levels {
   // `there`: it has gone back, and adds no entry.
   follow(there = false) {
     if (this.going) return; // it follows once it has got there
-    const kept = history.state?.level ?? { ...this.was, n: 0 }, now = this.shown(), length = (level) => level?.path?.length ?? 0;
+    const kept = history.state?.level ?? { ...this.was, n: 0 },
+      now = this.shown(),
+      length = (level) => level?.path?.length ?? 0;
     const deeper = length(now) - length(kept);
     this.was = now;
     if (deeper > 0 && !there) {

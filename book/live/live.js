@@ -8,16 +8,35 @@ class Translator extends TwoWays {
   constructor(host, options) {
     super(host, options);
     const sentence = this.asks("Your sentence", "Translate", () => this.translate());
-    this.layer = choice("Attention of", [["", "all layers"], ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`])]);
+    this.layer = choice("Attention of", [
+      ["", "all layers"],
+      ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`]),
+    ]);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
     this.target = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the translation" });
     this.others = make("ol", { class: "lv-candidates" });
     this.about = make("p", { class: "lv-about" });
-    this.found = make("div", { class: "lv-found", hidden: "" }, this.translation,
-      make("p", { class: "lv-head" }, "What was read"), this.source,
-      make("p", { class: "lv-head" }, "What was written"), this.target, this.layer.whole, this.about, this.others);
-    this.show(this.direction.whole, sentence, this.examples, make("div", { class: "lv-row" }, this.go), this.status, this.found);
+    this.found = make(
+      "div",
+      { class: "lv-found", hidden: "" },
+      this.translation,
+      make("p", { class: "lv-head" }, "What was read"),
+      this.source,
+      make("p", { class: "lv-head" }, "What was written"),
+      this.target,
+      this.layer.whole,
+      this.about,
+      this.others,
+    );
+    this.show(
+      this.direction.whole,
+      sentence,
+      this.examples,
+      make("div", { class: "lv-row" }, this.go),
+      this.status,
+      this.found,
+    );
     this.layer.select.addEventListener("change", () => this.look(this.at));
     this.text.addEventListener("input", () => this.forget());
     this.prepare();
@@ -71,7 +90,9 @@ class Translator extends TwoWays {
     const step = this.steps?.[at];
     if (!step) return;
     this.at = at;
-    [...this.target.children].forEach((item, i) => item.firstChild.setAttribute("aria-pressed", i === at));
+    [...this.target.children].forEach((item, i) =>
+      item.firstChild.setAttribute("aria-pressed", i === at),
+    );
     const { value } = this.layer.select;
     const maps = (value === "" ? step.attention : [step.attention[value]]).flat();
     [...this.source.children].forEach((item, j) => {
@@ -79,13 +100,24 @@ class Translator extends TwoWays {
       item.style.setProperty("--share", share.toFixed(4));
       item.title = percent(share);
     });
-    this.about.textContent = `For “${step.token}” the model looked at the source as shaded above (mean of ${maps.length} heads). ` +
+    this.about.textContent =
+      `For “${step.token}” the model looked at the source as shaded above (mean of ${maps.length} heads). ` +
       "What it thought of writing here; choose another, and it goes on from there:";
-    this.others.replaceChildren(...step.candidates.map(({ id, token, share }) => {
-      const button = make("button", { type: "button", "aria-pressed": id === step.id }, make("span", {}, token), bar(share, "plain"), make("small", {}, percent(share)));
-      button.addEventListener("click", () => this.translate([...this.steps.slice(0, at).map((before) => before.id), id]));
-      return make("li", {}, button);
-    }));
+    this.others.replaceChildren(
+      ...step.candidates.map(({ id, token, share }) => {
+        const button = make(
+          "button",
+          { type: "button", "aria-pressed": id === step.id },
+          make("span", {}, token),
+          bar(share, "plain"),
+          make("small", {}, percent(share)),
+        );
+        button.addEventListener("click", () =>
+          this.translate([...this.steps.slice(0, at).map((before) => before.id), id]),
+        );
+        return make("li", {}, button);
+      }),
+    );
   }
 }
 
@@ -94,19 +126,38 @@ class Writer extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", { rows: 9, maxlength: 20_000, dir: "auto", spellcheck: "false", class: "lv-play" });
+    this.text = make("textarea", {
+      rows: 9,
+      maxlength: 20_000,
+      dir: "auto",
+      spellcheck: "false",
+      class: "lv-play",
+    });
     this.text.value = options.begin;
-    this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) => x.toFixed(1));
-    this.topK = slider("Top-k", { min: 1, max: 50, step: 1, value: 50 }, (k) => (k === 50 ? "all" : String(k)));
-    this.topP = slider("Top-p", { min: 0.05, max: 1, step: 0.05, value: 1 }, (p) => (p === 1 ? "all" : p.toFixed(2)));
+    this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) =>
+      x.toFixed(1),
+    );
+    this.topK = slider("Top-k", { min: 1, max: 50, step: 1, value: 50 }, (k) =>
+      k === 50 ? "all" : String(k),
+    );
+    this.topP = slider("Top-p", { min: 0.05, max: 1, step: 0.05, value: 1 }, (p) =>
+      p === 1 ? "all" : p.toFixed(2),
+    );
     this.go = make("button", { type: "button", class: "lv-go" }, "Write on");
     this.halt = make("button", { type: "button" }, "Stop");
     this.next = make("ol", { class: "lv-candidates lv-letters" });
     this.about = make("p", { class: "lv-about" });
-    this.show(field("Your beginning", this.text),
+    this.show(
+      field("Your beginning", this.text),
       make("div", { class: "lv-row" }, this.temperature.whole, this.topK.whole, this.topP.whole),
-      make("div", { class: "lv-row" }, this.go, this.halt), this.status, this.about, this.next);
-    this.say(`${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`);
+      make("div", { class: "lv-row" }, this.go, this.halt),
+      this.status,
+      this.about,
+      this.next,
+    );
+    this.say(
+      `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`,
+    );
     this.go.addEventListener("click", () => this.write());
     this.halt.disabled = true;
     this.halt.addEventListener("click", () => {
@@ -132,7 +183,11 @@ class Writer extends Figure {
 
   get options() {
     const k = Number(this.topK.input.value);
-    return { temperature: Number(this.temperature.input.value), topK: k === 50 ? 1e9 : k, topP: Number(this.topP.input.value) };
+    return {
+      temperature: Number(this.temperature.input.value),
+      topK: k === 50 ? 1e9 : k,
+      topP: Number(this.topP.input.value),
+    };
   }
 
   async write() {
@@ -145,10 +200,15 @@ class Writer extends Figure {
     this.forget();
     this.halt.disabled = false;
     const mine = (this.writing = {});
-    const result = await this.run(this.machine, "write", { text: begin, n: 300, options: this.options }, ({ text }) => {
-      this.text.value = begin + text;
-      this.text.scrollTop = this.text.scrollHeight;
-    });
+    const result = await this.run(
+      this.machine,
+      "write",
+      { text: begin, n: 300, options: this.options },
+      ({ text }) => {
+        this.text.value = begin + text;
+        this.text.scrollTop = this.text.scrollHeight;
+      },
+    );
     if (this.writing === mine) this.halt.disabled = true;
     if (result) {
       this.say("Write on, change the text, or change how it draws.");
@@ -170,24 +230,37 @@ class Writer extends Figure {
 
   async start() {
     if (!this.text.value) return this.forget();
-    const found = await this.run(this.machine, "next", { text: this.text.value, options: this.options }, () => {});
+    const found = await this.run(
+      this.machine,
+      "next",
+      { text: this.text.value, options: this.options },
+      () => {},
+    );
     if (found) this.showNext(found);
   }
 
   showNext(found) {
     const choosing = this.next.contains(document.activeElement);
-    this.about.textContent = "What may come next: grey, the model's own share; blue, the share it is drawn with. Choose one to write it:";
-    this.next.replaceChildren(...found.map(({ token, text, plain, drawn }) => {
-      const button = make("button", { type: "button" }, make("span", {}, token), make("b", {}, bar(plain, "plain"), bar(drawn, "drawn")),
-        make("small", {}, `${percent(plain)} → ${percent(drawn)}`));
-      button.addEventListener("click", () => {
-        this.text.value += text;
-        this.text.scrollTop = this.text.scrollHeight;
-        this.text.dispatchEvent(new Event("input", { bubbles: true }));
-        if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
-      });
-      return make("li", {}, button);
-    }));
+    this.about.textContent =
+      "What may come next: grey, the model's own share; blue, the share it is drawn with. Choose one to write it:";
+    this.next.replaceChildren(
+      ...found.map(({ token, text, plain, drawn }) => {
+        const button = make(
+          "button",
+          { type: "button" },
+          make("span", {}, token),
+          make("b", {}, bar(plain, "plain"), bar(drawn, "drawn")),
+          make("small", {}, `${percent(plain)} → ${percent(drawn)}`),
+        );
+        button.addEventListener("click", () => {
+          this.text.value += text;
+          this.text.scrollTop = this.text.scrollHeight;
+          this.text.dispatchEvent(new Event("input", { bubbles: true }));
+          if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
+        });
+        return make("li", {}, button);
+      }),
+    );
     if (choosing) this.next.querySelector("button")?.focus(); // the button that was pressed is gone
   }
 }
@@ -199,17 +272,39 @@ class Filler extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    const sentence = this.asks(`Your sentence, with ${HOLE} where a word is to be guessed`, "Fill the holes", () => this.fill());
+    const sentence = this.asks(
+      `Your sentence, with ${HOLE} where a word is to be guessed`,
+      "Fill the holes",
+      () => this.fill(),
+    );
     this.text.value = options.examples[0];
     this.words = make("p", { class: "lv-words", dir: "auto" });
     this.others = make("ol", { class: "lv-candidates" });
     this.about = make("p", { class: "lv-about" });
     this.pieces = make("p", { class: "lv-head" });
-    const examples = make("div", { class: "lv-examples" }, ...this.offers(options.examples, (example) => this.write(example)));
-    this.show(sentence, examples,
-      make("div", { class: "lv-row" }, this.go), this.status,
-      make("p", { class: "lv-head" }, "Choose a word to hide it, or a hole to see what may stand there"), this.words, this.pieces, this.about, this.others);
-    this.say(`${megabytes(this.machine.bytes)} are fetched when you first fill a hole; what you type stays here.`);
+    const examples = make(
+      "div",
+      { class: "lv-examples" },
+      ...this.offers(options.examples, (example) => this.write(example)),
+    );
+    this.show(
+      sentence,
+      examples,
+      make("div", { class: "lv-row" }, this.go),
+      this.status,
+      make(
+        "p",
+        { class: "lv-head" },
+        "Choose a word to hide it, or a hole to see what may stand there",
+      ),
+      this.words,
+      this.pieces,
+      this.about,
+      this.others,
+    );
+    this.say(
+      `${megabytes(this.machine.bytes)} are fetched when you first fill a hole; what you type stays here.`,
+    );
     this.text.addEventListener("input", () => this.changed());
     this.changed();
   }
@@ -220,16 +315,28 @@ class Filler extends Figure {
     this.say(this.machine.loaded ? "" : this.status.textContent);
     for (const part of [this.pieces, this.about, this.others]) part.replaceChildren();
     let holes = 0;
-    this.words.replaceChildren(...this.text.value.split(/(\[MASK\]|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*)/u).map((part, i, parts) => {
-      if (i % 2 === 0) return part;
-      const button = make("button", { type: "button" }, part);
-      if (part === HOLE) {
-        const which = holes++;
-        button.classList.add("lv-hole");
-        button.addEventListener("click", () => (this.found ? this.look(which) : this.fill(which)));
-      } else button.addEventListener("click", () => this.write([...parts.slice(0, i), HOLE, ...parts.slice(i + 1)].join(""), parts.slice(0, i).filter((p) => p === HOLE).length));
-      return button;
-    }));
+    this.words.replaceChildren(
+      ...this.text.value
+        .split(/(\[MASK\]|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*)/u)
+        .map((part, i, parts) => {
+          if (i % 2 === 0) return part;
+          const button = make("button", { type: "button" }, part);
+          if (part === HOLE) {
+            const which = holes++;
+            button.classList.add("lv-hole");
+            button.addEventListener("click", () =>
+              this.found ? this.look(which) : this.fill(which),
+            );
+          } else
+            button.addEventListener("click", () =>
+              this.write(
+                [...parts.slice(0, i), HOLE, ...parts.slice(i + 1)].join(""),
+                parts.slice(0, i).filter((p) => p === HOLE).length,
+              ),
+            );
+          return button;
+        }),
+    );
     this.found = undefined;
   }
 
@@ -263,20 +370,32 @@ class Filler extends Figure {
   }
 
   look(which) {
-    [...this.words.querySelectorAll(".lv-hole")].forEach((button, i) => button.setAttribute("aria-pressed", i === which));
+    [...this.words.querySelectorAll(".lv-hole")].forEach((button, i) =>
+      button.setAttribute("aria-pressed", i === which),
+    );
     const n = this.found.holes.length;
     this.about.textContent = `What may stand in ${n > 1 ? `hole ${which + 1} of ${n}, guessed each by itself` : "the hole"}. Choose one to put it in:`;
-    this.others.replaceChildren(...this.found.holes[which].map(({ token, share }) => {
-      const button = make("button", { type: "button" }, make("span", {}, token), bar(share, "plain"), make("small", {}, percent(share)));
-      button.addEventListener("click", () => {
-        let at = -1;
-        this.text.value = this.text.value.replaceAll(HOLE, () => (++at === which ? token.replace(/^##/, "") : HOLE));
-        this.text.dispatchEvent(new Event("input", { bubbles: true }));
-        if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
-        if (n > 1) this.fill(Math.min(which, n - 2));
-      });
-      return make("li", {}, button);
-    }));
+    this.others.replaceChildren(
+      ...this.found.holes[which].map(({ token, share }) => {
+        const button = make(
+          "button",
+          { type: "button" },
+          make("span", {}, token),
+          bar(share, "plain"),
+          make("small", {}, percent(share)),
+        );
+        button.addEventListener("click", () => {
+          let at = -1;
+          this.text.value = this.text.value.replaceAll(HOLE, () =>
+            ++at === which ? token.replace(/^##/, "") : HOLE,
+          );
+          this.text.dispatchEvent(new Event("input", { bubbles: true }));
+          if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
+          if (n > 1) this.fill(Math.min(which, n - 2));
+        });
+        return make("li", {}, button);
+      }),
+    );
   }
 }
 
@@ -327,13 +446,22 @@ export async function begin(host) {
 // else to do. (One on a slide waits for a press.)
 const waiting = new Set(document.querySelectorAll(".live[data-live]:not([data-waits])"));
 const start = (host) => waiting.delete(host) && begin(host);
-const near = new IntersectionObserver((seen) => { for (const { target, isIntersecting } of seen) if (isIntersecting) start(target); }, { rootMargin: "100%" });
+const near = new IntersectionObserver(
+  (seen) => {
+    for (const { target, isIntersecting } of seen) if (isIntersecting) start(target);
+  },
+  { rootMargin: "100%" },
+);
 for (const host of waiting) near.observe(host);
 const idle = window.requestIdleCallback ?? ((turn) => setTimeout(turn, 50));
 const next = async () => {
   const [host] = waiting;
   if (!host) return near.disconnect();
-  try { await start(host); } finally { idle(next); }
+  try {
+    await start(host);
+  } finally {
+    idle(next);
+  }
 };
 if (document.readyState === "complete") idle(next);
 else addEventListener("load", () => idle(next));

@@ -21,17 +21,22 @@ class Model {
   check(ids, before = 0) {
     const { vocab_size: size, max_len: room } = this.config;
     const unknown = ids.find((id) => !(id >= 0 && id < size));
-    if (unknown !== undefined) throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${unknown}`);
-    if (before + ids.length > room) throw new Error(`${before + ids.length} tokens are too many: there are ${room} positions`);
+    if (unknown !== undefined)
+      throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${unknown}`);
+    if (before + ids.length > room)
+      throw new Error(`${before + ids.length} tokens are too many: there are ${room} positions`);
   }
 
   // Tokens as vectors, `before` positions behind the first.
   embed(ids, before = 0) {
     this.check(ids, before);
     const { d_model: d, learned_positions: learned } = this.config;
-    const scale = learned ? 1 : Math.sqrt(d), words = this.tensors["embedding.weight"];
+    const scale = learned ? 1 : Math.sqrt(d),
+      words = this.tensors["embedding.weight"];
     const x = ids.map((id, i) => {
-      const position = learned ? row(this.tensors["positions.positions"], before + i) : sinusoids(before + i, d);
+      const position = learned
+        ? row(this.tensors["positions.positions"], before + i)
+        : sinusoids(before + i, d);
       return row(words, id).map((value, c) => value * scale + position[c]);
     });
     this.seen?.("positions", x);
@@ -75,7 +80,11 @@ export class Transformer extends Model {
   start(source) {
     const memory = this.encoder.apply(this.embed(source));
     const { blocks } = this.decoder;
-    return { length: 0, caches: blocks.map(emptyCache), sources: blocks.map((block) => block.crossAttention.keysValues(memory)) };
+    return {
+      length: 0,
+      caches: blocks.map(emptyCache),
+      sources: blocks.map((block) => block.crossAttention.keysValues(memory)),
+    };
   }
 
   // Target tokens behind those that `state` holds, all at once under the causal mask: the scores of each one's successor.
@@ -88,8 +97,15 @@ export class Transformer extends Model {
   // One more target token: the scores of its successor, and where it looked: attention[layer][head][j], j a source token.
   step(id, state) {
     const attention = [];
-    const looks = this.decoder.blocks.map((_, layer) => (weights) => { attention[layer] = weights.map(([only]) => only); });
-    const x = this.decoder.apply(this.embed([id], state.length), state.caches, state.sources, looks);
+    const looks = this.decoder.blocks.map((_, layer) => (weights) => {
+      attention[layer] = weights.map(([only]) => only);
+    });
+    const x = this.decoder.apply(
+      this.embed([id], state.length),
+      state.caches,
+      state.sources,
+      looks,
+    );
     state.length += 1;
     return { scores: this.scores(x)[0], attention };
   }
@@ -115,9 +131,14 @@ export class Bert extends Model {
 
   embedded(ids, inSegments = []) {
     this.check(ids);
-    const [words, positions, segments] = ["tokens.weight", "positions.weight", "segments.weight"].map((name) => this.tensors[`${this.embeddings}.${name}`]);
+    const [words, positions, segments] = [
+      "tokens.weight",
+      "positions.weight",
+      "segments.weight",
+    ].map((name) => this.tensors[`${this.embeddings}.${name}`]);
     const x = ids.map((id, i) => {
-      const position = row(positions, i), segment = row(segments, inSegments[i] ?? 0);
+      const position = row(positions, i),
+        segment = row(segments, inSegments[i] ?? 0);
       return row(words, id).map((value, c) => value + position[c] + segment[c]);
     });
     return this.norm(x, `${this.embeddings}.norm`);
@@ -125,14 +146,27 @@ export class Bert extends Model {
 
   // The scores of every word piece at these positions.
   fill(ids, at) {
-    const hidden = this.read(ids), { tensors } = this;
-    const asked = linear(at.map((i) => hidden[i]), tensors["masked_words.dense.weight"], tensors["masked_words.dense.bias"]);
-    const x = this.norm(asked.map((vector) => vector.map(ACTIVATIONS[this.config.activation])), "masked_words.norm");
+    const hidden = this.read(ids),
+      { tensors } = this;
+    const asked = linear(
+      at.map((i) => hidden[i]),
+      tensors["masked_words.dense.weight"],
+      tensors["masked_words.dense.bias"],
+    );
+    const x = this.norm(
+      asked.map((vector) => vector.map(ACTIVATIONS[this.config.activation])),
+      "masked_words.norm",
+    );
     return linear(x, tensors[`${this.embeddings}.tokens.weight`], tensors["masked_words.bias"]);
   }
 
   norm(x, name) {
-    return layerNorm(x, this.tensors[`${name}.weight`], this.tensors[`${name}.bias`], this.config.eps);
+    return layerNorm(
+      x,
+      this.tensors[`${name}.weight`],
+      this.tensors[`${name}.bias`],
+      this.config.eps,
+    );
   }
 }
 
@@ -145,7 +179,9 @@ export class BertWithMap extends Bert {
 
   // A text's vector, of length 1, its place along the axes, and its cosines with the map's sentences.
   place(ids) {
-    const whole = mean(this.read(ids)), length = Math.hypot(...whole), vector = whole.map((value) => value / length);
+    const whole = mean(this.read(ids)),
+      length = Math.hypot(...whole),
+      vector = whole.map((value) => value / length);
     const [at] = linear([vector.map((value, c) => value - this.map.mean.data[c])], this.map.axes);
     return { vector, at: [...at], cosines: [...linear([vector], this.map.vectors)[0]] };
   }
@@ -154,7 +190,10 @@ export class BertWithMap extends Bert {
 // BERT's body, the differences of low rank that were learned beside its layers, and a head (chapter 14): `learned`, a file of its own.
 export class Adapted extends Bert {
   constructor({ config, tensors }, learned) {
-    const beside = Object.entries(learned.tensors).map(([name, tensor]) => [name.replace(/^bert\./, ""), tensor]);
+    const beside = Object.entries(learned.tensors).map(([name, tensor]) => [
+      name.replace(/^bert\./, ""),
+      tensor,
+    ]);
     super({ config, tensors: { ...tensors, ...Object.fromEntries(beside) } });
     this.names = learned.config.names;
   }
@@ -162,7 +201,11 @@ export class Adapted extends Bert {
   // The scores of a text's classes: the head stands on the pooled vector of [CLS].
   classify(ids) {
     const pooled = layer(this.tensors, "pooler", [this.read(ids)[0]]);
-    return layer(this.tensors, "head", pooled.map((vector) => vector.map(Math.tanh)))[0];
+    return layer(
+      this.tensors,
+      "head",
+      pooled.map((vector) => vector.map(Math.tanh)),
+    )[0];
   }
 
   // The scores of each token's labels; or of each token as the first and as the last of an answer.
@@ -173,7 +216,8 @@ export class Adapted extends Bert {
 
 // The likeliest answer [from, to] among the tokens `first` … `last`, `most` tokens long at the most: the highest start + end.
 export function span(scores, first, last, most = 30) {
-  let best = [first, first], highest = -Infinity;
+  let best = [first, first],
+    highest = -Infinity;
   for (let i = first; i <= last; i++) {
     for (let j = i; j <= Math.min(last, i + most - 1); j++) {
       const sum = scores[i][0] + scores[j][1];
@@ -188,7 +232,12 @@ export function patches(image, side, size) {
   const found = [];
   for (let top = 0; top < side; top += size) {
     for (let left = 0; left < side; left += size) {
-      found.push(Float32Array.from({ length: size * size }, (_, i) => image[(top + Math.floor(i / size)) * side + left + (i % size)]));
+      found.push(
+        Float32Array.from(
+          { length: size * size },
+          (_, i) => image[(top + Math.floor(i / size)) * side + left + (i % size)],
+        ),
+      );
     }
   }
   return found;
@@ -217,9 +266,15 @@ export class ViT extends Model {
 
   // The scores of the classes of one grey image. `looks` as in BERT.
   classify(image, looks = []) {
-    const { image_size: side, patch_size: size } = this.config, { tensors } = this;
-    if (image.length !== side * side) throw new Error(`an image has ${side} × ${side} pixels, not ${image.length}`);
-    const cut = linear(patches(image, side, size), tensors["patch_embedding.weight"], tensors["patch_embedding.bias"]);
+    const { image_size: side, patch_size: size } = this.config,
+      { tensors } = this;
+    if (image.length !== side * side)
+      throw new Error(`an image has ${side} × ${side} pixels, not ${image.length}`);
+    const cut = linear(
+      patches(image, side, size),
+      tensors["patch_embedding.weight"],
+      tensors["patch_embedding.bias"],
+    );
     const x = [tensors.class_token.data, ...cut].map((vector, i) => {
       const position = row(tensors.positions, i);
       return vector.map((value, c) => value + position[c]);
@@ -230,7 +285,8 @@ export class ViT extends Model {
 
   // How alike the learned positions of every two patches are, by their cosine: [i][j]. (Position 0 is the class token's.)
   placesAlike() {
-    const { positions } = this.tensors, places = Array.from({ length: positions.shape[0] - 1 }, (_, i) => row(positions, i + 1));
+    const { positions } = this.tensors,
+      places = Array.from({ length: positions.shape[0] - 1 }, (_, i) => row(positions, i + 1));
     return places.map((one) => places.map((other) => cosine(one, other)));
   }
 }

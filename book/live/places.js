@@ -10,14 +10,22 @@
 //   [stack, "norm", i]                             the LayerNorm behind the last block
 //   ["output", step(, candidate)]                  the scores of the next token, and one of them
 const STEPS = ["norm", "add", "mix"];
-export const SUBLAYERS = { encoder: ["self_attention", "feed_forward"], decoder: ["self_attention", "cross_attention", "feed_forward"] };
-const SAID = { self_attention: "self-attention", cross_attention: "cross-attention", feed_forward: "feed-forward" };
+export const SUBLAYERS = {
+  encoder: ["self_attention", "feed_forward"],
+  decoder: ["self_attention", "cross_attention", "feed_forward"],
+};
+const SAID = {
+  self_attention: "self-attention",
+  cross_attention: "cross-attention",
+  feed_forward: "feed-forward",
+};
 export const said = (sublayer) => SAID[sublayer];
 const isStack = (word) => Object.hasOwn(SUBLAYERS, word);
 
 // What is to be seen there: the name of its view; undefined where there is no such kind of place.
 export function kind(place) {
-  const [first, second, third, fourth] = place, n = place.length;
+  const [first, second, third, fourth] = place,
+    n = place.length;
   if (n === 0) return "whole";
   if (first === "source" || first === "target") return n === 2 ? "embedding" : undefined;
   if (first === "output") return { 2: "output", 3: "score" }[n];
@@ -25,7 +33,8 @@ export function kind(place) {
   if (second === "norm") return n === 3 ? "norm" : undefined;
   if (n === 2) return "block";
   if (!SUBLAYERS[first].includes(third)) return undefined;
-  if (n === 5 && STEPS.includes(fourth)) return fourth === "mix" && third === "feed_forward" ? undefined : fourth;
+  if (n === 5 && STEPS.includes(fourth))
+    return fourth === "mix" && third === "feed_forward" ? undefined : fourth;
   if (STEPS.includes(fourth)) return undefined;
   if (third === "feed_forward") return { 4: "feed_forward", 5: "unit" }[n];
   return { 3: "attention", 4: "head", 5: "query", 6: "key", 7: "product" }[n];
@@ -49,7 +58,8 @@ export function row(place, trace) {
 }
 
 function count(place, at, { config, source, read, candidates }) {
-  const [first, , third] = place, tokens = first === "encoder" || first === "source" ? source : read;
+  const [first, , third] = place,
+    tokens = first === "encoder" || first === "source" ? source : read;
   if (first === "output") return at === 1 ? read.length : candidates[place[1]].length;
   if (!isStack(first) || STEPS.includes(place[at - 1])) return tokens.length;
   if (at === 1) return config.n_layers;
@@ -62,15 +72,23 @@ function count(place, at, { config, source, read, candidates }) {
 
 // The neighbour `step` further, or null where there is none.
 export function beside(place, step, trace) {
-  const { at, n } = row(place, trace), next = place[at] + step;
+  const { at, n } = row(place, trace),
+    next = place[at] + step;
   if (!(next >= 0 && next < n)) return null;
   return valid(place.with(at, next), trace) ? place.with(at, next) : null;
 }
 
 // Is there such a place, in a model that has read this?
 export function valid(place, trace) {
-  return place.length === 0 || kind(place) !== undefined && place.every((part, at) =>
-    typeof part === "string" || (Number.isInteger(part) && part >= 0 && part < count(place, at, trace)));
+  return (
+    place.length === 0 ||
+    (kind(place) !== undefined &&
+      place.every(
+        (part, at) =>
+          typeof part === "string" ||
+          (Number.isInteger(part) && part >= 0 && part < count(place, at, trace)),
+      ))
+  );
 }
 
 // The place itself, or the nearest around it that there is.
@@ -81,27 +99,53 @@ export function nearest(place, trace) {
 
 // As the end of the page's address, and back.
 export const address = (place) => (place.length ? `#at-${place.join("-")}` : "");
-export const fromAddress = (hash) => (hash.startsWith("#at-") ? hash.slice(4).split("-").map((part) => (/^\d+$/.test(part) ? Number(part) : part)) : []);
+export const fromAddress = (hash) =>
+  hash.startsWith("#at-")
+    ? hash
+        .slice(4)
+        .split("-")
+        .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
+    : [];
 
 // What the place is called, the last step of the way there.
 export function name(place, trace) {
-  const [first, second] = place, last = place.at(-1), what = kind(place);
-  const tokens = first === "encoder" || first === "source" ? trace?.source : trace?.read, word = (i) => `“${tokens?.[i]?.token ?? i}”`;
+  const [first, second] = place,
+    last = place.at(-1),
+    what = kind(place);
+  const tokens = first === "encoder" || first === "source" ? trace?.source : trace?.read,
+    word = (i) => `“${tokens?.[i]?.token ?? i}”`;
   switch (what) {
-    case "whole": return "Transformer";
-    case "embedding": return `embedding of ${word(last)}`;
-    case "block": return `${first} block ${second}`;
-    case "attention": return said(last);
-    case "head": return `head ${last}`;
-    case "query": return word(last);
-    case "key": return `key “${(place[2] === "cross_attention" ? trace.source : tokens)[last].token}”`;
-    case "product": return `product ${last}`;
-    case "mix": return `W_O, ${word(last)}`;
-    case "feed_forward": return `feed-forward, ${word(last)}`;
-    case "unit": return `unit ${last}`;
-    case "norm": return second === "norm" ? `last LayerNorm of the ${first}, ${word(last)}` : `LayerNorm before ${said(place[2])}, ${word(last)}`;
-    case "add": return `sum behind ${said(place[2])}, ${word(last)}`;
-    case "output": return `output behind ${word(last)}`;
-    default: return `score of “${trace.candidates[second][last].token}”`;
+    case "whole":
+      return "Transformer";
+    case "embedding":
+      return `embedding of ${word(last)}`;
+    case "block":
+      return `${first} block ${second}`;
+    case "attention":
+      return said(last);
+    case "head":
+      return `head ${last}`;
+    case "query":
+      return word(last);
+    case "key":
+      return `key “${(place[2] === "cross_attention" ? trace.source : tokens)[last].token}”`;
+    case "product":
+      return `product ${last}`;
+    case "mix":
+      return `W_O, ${word(last)}`;
+    case "feed_forward":
+      return `feed-forward, ${word(last)}`;
+    case "unit":
+      return `unit ${last}`;
+    case "norm":
+      return second === "norm"
+        ? `last LayerNorm of the ${first}, ${word(last)}`
+        : `LayerNorm before ${said(place[2])}, ${word(last)}`;
+    case "add":
+      return `sum behind ${said(place[2])}, ${word(last)}`;
+    case "output":
+      return `output behind ${word(last)}`;
+    default:
+      return `score of “${trace.candidates[second][last].token}”`;
   }
 }

@@ -11,7 +11,12 @@ export class DigitSheet {
     this.across = 200;
     this.tools = [];
     const viewBox = `0 0 ${this.across} ${this.across}`;
-    this.field = draw("svg", { viewBox, class: "lv-canvas", role: "img", "aria-label": "Field to draw a digit in" });
+    this.field = draw("svg", {
+      viewBox,
+      class: "lv-canvas",
+      role: "img",
+      "aria-label": "Field to draw a digit in",
+    });
     this.empty();
   }
 
@@ -38,7 +43,8 @@ export class DigitSheet {
   }
 
   trace() {
-    const stroke = this.strokes.at(-1), points = stroke.length === 1 ? [...stroke, stroke[0]] : stroke;
+    const stroke = this.strokes.at(-1),
+      points = stroke.length === 1 ? [...stroke, stroke[0]] : stroke;
     const written = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`);
     this.line.setAttribute("points", written.join(" "));
   }
@@ -48,8 +54,18 @@ export class DigitSheet {
   }
 }
 
-const BRUSHES = [[0.9, "strong"], [0.6, "medium"], [0.3, "faint"], [0, "rubs out"]]; // greys
-const WAYS = [["←", "left", -1, 0], ["→", "right", 1, 0], ["↑", "up", 0, -1], ["↓", "down", 0, 1]];
+const BRUSHES = [
+  [0.9, "strong"],
+  [0.6, "medium"],
+  [0.3, "faint"],
+  [0, "rubs out"],
+]; // greys
+const WAYS = [
+  ["←", "left", -1, 0],
+  ["→", "right", 1, 0],
+  ["↑", "up", 0, -1],
+  ["↓", "down", 0, 1],
+];
 
 // A picture in greys that a soft brush changes: a garment. It can be moved, and lose a patch, without a pen.
 export class GarmentSheet {
@@ -73,7 +89,11 @@ export class GarmentSheet {
       button.addEventListener("click", () => this.change(moved(this.image, right, down)));
       return button;
     });
-    return make("div", { class: "lv-ways", role: "group", "aria-label": "Move the picture by a pixel" }, ...buttons);
+    return make(
+      "div",
+      { class: "lv-ways", role: "group", "aria-label": "Move the picture by a pixel" },
+      ...buttons,
+    );
   }
 
   empty() {
@@ -107,7 +127,8 @@ export class GarmentSheet {
   press(i, left, top, size) {
     this.pressed = [left, top, size];
     this.rub.disabled = i === undefined;
-    this.rub.textContent = i === undefined ? "Rub out a patch (press one first)" : `Rub out patch ${i + 1}`;
+    this.rub.textContent =
+      i === undefined ? "Rub out a patch (press one first)" : `Rub out patch ${i + 1}`;
   }
 
   without(left, top, size) {
@@ -121,6 +142,8 @@ export class GarmentSheet {
 export function paintGreys(canvas, image) {
   const context = canvas.getContext("2d");
   const pixels = context.createImageData(canvas.width, canvas.height);
-  image.forEach((grey, i) => { pixels.data[4 * i + 3] = Math.round(255 * grey); });
+  image.forEach((grey, i) => {
+    pixels.data[4 * i + 3] = Math.round(255 * grey);
+  });
   context.putImageData(pixels, 0, 0);
 }

@@ -5,9 +5,18 @@
 // precision; a matrix in 8 bits stays as it is, with a scale for each row.
 export function readSafetensors(buffer) {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
-  const { __metadata__: about, ...entries } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
+  const { __metadata__: about, ...entries } = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(buffer, 8, length)),
+  );
   const tensors = {};
-  for (const [name, { dtype, shape, data_offsets: [start, end] }] of Object.entries(entries)) {
+  for (const [
+    name,
+    {
+      dtype,
+      shape,
+      data_offsets: [start, end],
+    },
+  ] of Object.entries(entries)) {
     const bytes = buffer.slice(8 + length + start, 8 + length + end);
     if (dtype === "F16") tensors[name] = { shape, data: halves(new Uint16Array(bytes)) };
     else if (dtype === "I8") tensors[name] = { shape, data: new Int8Array(bytes) };
@@ -28,7 +37,9 @@ export function row({ shape: [, width], data, scale }, i) {
 
 // A number in half precision: a sign, five bits of exponent, ten bits of fraction.
 export function half(bits) {
-  const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
+  const sign = bits & 0x8000 ? -1 : 1,
+    exponent = (bits >> 10) & 31,
+    fraction = bits & 1023;
   if (exponent === 0) return sign * 2 ** -24 * fraction;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
@@ -42,7 +53,9 @@ function halves(bits) {
 
 // The cosine of the angle between two vectors.
 export function cosine(a, b) {
-  let dot = 0, aa = 0, bb = 0;
+  let dot = 0,
+    aa = 0,
+    bb = 0;
   for (let c = 0; c < a.length; c++) {
     dot += a[c] * b[c];
     aa += a[c] * a[c];
@@ -52,7 +65,8 @@ export function cosine(a, b) {
 }
 
 // The mean of several vectors.
-export const mean = (rows) => rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
+export const mean = (rows) =>
+  rows[0].map((_, c) => rows.reduce((sum, row) => sum + row[c], 0) / rows.length);
 
 export const add = (x, y) => x.map((row, i) => row.map((value, c) => value + y[i][c]));
 
@@ -66,7 +80,10 @@ export function linear(x, { shape: [nOut, nIn], data, scale }, bias) {
     };
     let o = 0;
     for (; o + 4 <= nOut; o += 4) {
-      let sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+      let sum0 = 0,
+        sum1 = 0,
+        sum2 = 0,
+        sum3 = 0;
       for (let i = 0, at = o * nIn; i < nIn; i++, at++) {
         sum0 += row[i] * data[at];
         sum1 += row[i] * data[at + nIn];
@@ -90,8 +107,14 @@ export function linear(x, { shape: [nOut, nIn], data, scale }, bias) {
 // A layer by its name and, where one was learned, the product of two thin matrices beside it: W x + b + 2 B A x (chapter 14; the
 // library's `tasks.low_rank`, whose α is 2 r).
 export function layer(tensors, name, x) {
-  const y = linear(x, tensors[`${name}.weight`], tensors[`${name}.bias`]), A = tensors[`${name}.A`];
-  return A ? add(y, linear(linear(x, A), tensors[`${name}.B`]).map((row) => row.map((value) => 2 * value))) : y;
+  const y = linear(x, tensors[`${name}.weight`], tensors[`${name}.bias`]),
+    A = tensors[`${name}.A`];
+  return A
+    ? add(
+        y,
+        linear(linear(x, A), tensors[`${name}.B`]).map((row) => row.map((value) => 2 * value)),
+      )
+    : y;
 }
 
 // Every row with mean 0 and variance 1, then scaled and shifted as learned.
@@ -106,7 +129,8 @@ export function layerNorm(x, weight, bias, eps = 1e-5) {
 
 // exp, divided by the sum; without the largest number it is the same and cannot overflow.
 export function softmax(row) {
-  let largest = -Infinity, sum = 0;
+  let largest = -Infinity,
+    sum = 0;
   for (const value of row) if (value > largest) largest = value;
   const shares = row.map((value) => Math.exp(value - largest));
   for (const share of shares) sum += share;
@@ -116,7 +140,9 @@ export function softmax(row) {
 // The area under the bell curve e^(−x²), up to 2·10⁻⁷ (Abramowitz and Stegun 1964, 7.1.26).
 function erf(x) {
   const t = 1 / (1 + 0.3275911 * Math.abs(x));
-  const tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  const tail =
+    t *
+    (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
   return Math.sign(x) * (1 - tail * Math.exp(-x * x));
 }
 

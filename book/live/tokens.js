@@ -3,19 +3,26 @@
 // Special tokens are found by their names: of <s> and <s>2, the one that covers more.
 function findsAny(names) {
   const longestFirst = [...names].sort((a, b) => b.length - a.length);
-  return new RegExp(`(${longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`, "u");
+  return new RegExp(
+    `(${longestFirst.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|")})`,
+    "u",
+  );
 }
 
 // Each byte's visible character, as in GPT-2: its own where that can be seen, else the next unused one from U+0100 on.
-const visible = (byte) => (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+const visible = (byte) =>
+  (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 const CHARACTERS = (() => {
   let next = 256;
-  return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(visible(byte) ? byte : next++));
+  return Array.from({ length: 256 }, (_, byte) =>
+    String.fromCodePoint(visible(byte) ? byte : next++),
+  );
 })();
 const BYTES = new Map(CHARACTERS.map((character, byte) => [character, byte]));
 
 // GPT-2's cut of a text into words.
-const WORD = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
+const WORD =
+  /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 
 export class BPE {
   constructor({ tokens, merges, specials }) {
@@ -29,7 +36,10 @@ export class BPE {
 
   // A word's bytes, then the merges, the one learned first again and again.
   merge(word) {
-    return this.merged(Array.from(new TextEncoder().encode(word), (byte) => CHARACTERS[byte]), () => {});
+    return this.merged(
+      Array.from(new TextEncoder().encode(word), (byte) => CHARACTERS[byte]),
+      () => {},
+    );
   }
 
   // The same for a token of the vocabulary, with all that lies between: [{symbols, rank}], the bytes first.
@@ -41,7 +51,9 @@ export class BPE {
 
   merged(symbols, tell) {
     for (;;) {
-      let best = Infinity, left, right;
+      let best = Infinity,
+        left,
+        right;
       for (let i = 0; i + 1 < symbols.length; i++) {
         const rank = this.ranks.get(`${symbols[i]} ${symbols[i + 1]}`) ?? Infinity;
         if (rank < best) [best, left, right] = [rank, symbols[i], symbols[i + 1]];
@@ -60,14 +72,21 @@ export class BPE {
 
   // The ids of a text; the name of a special token in it becomes that token.
   encode(text) {
-    const tokens = text.split(this.names).flatMap((piece) =>
-      this.specials.has(piece) ? [piece] : (piece.match(WORD) ?? []).flatMap((word) => this.merge(word)));
+    const tokens = text
+      .split(this.names)
+      .flatMap((piece) =>
+        this.specials.has(piece)
+          ? [piece]
+          : (piece.match(WORD) ?? []).flatMap((word) => this.merge(word)),
+      );
     return tokens.map((token) => this.ids.get(token));
   }
 
   // The bytes of some ids; special tokens have none.
   bytes(ids) {
-    return ids.flatMap((id) => (this.specials.has(this.tokens[id]) ? [] : Array.from(this.tokens[id], (c) => BYTES.get(c))));
+    return ids.flatMap((id) =>
+      this.specials.has(this.tokens[id]) ? [] : Array.from(this.tokens[id], (c) => BYTES.get(c)),
+    );
   }
 
   decode(ids) {
@@ -83,7 +102,11 @@ export class BPE {
   visible(token) {
     const bytes = Uint8Array.from(token, (c) => BYTES.get(c));
     try {
-      return new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/ /g, "␣").replace(/\n/g, "⏎").replace(/\t/g, "⇥");
+      return new TextDecoder("utf-8", { fatal: true })
+        .decode(bytes)
+        .replace(/ /g, "␣")
+        .replace(/\n/g, "⏎")
+        .replace(/\t/g, "⇥");
     } catch {
       return token; // a part of a character
     }
@@ -92,11 +115,15 @@ export class BPE {
 
 // What BERT does before: a character becomes nothing, a space, or its small form without accents; a sign and a Chinese character
 // stand between spaces.
-const CHINESE = /[\u{4E00}-\u{9FFF}\u{3400}-\u{4DBF}\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{F900}-\u{FAFF}\u{2F800}-\u{2FA1F}]/u;
+const CHINESE =
+  /[\u{4E00}-\u{9FFF}\u{3400}-\u{4DBF}\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{F900}-\u{FAFF}\u{2F800}-\u{2FA1F}]/u;
 function clean(character) {
   if (/[\t\n\r\p{Z}]/u.test(character)) return " ";
   if (/[\uFFFD\p{Cc}\p{Cf}\p{Co}]/u.test(character)) return "";
-  const small = character.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
+  const small = character
+    .normalize("NFD")
+    .replace(/\p{Mn}/gu, "")
+    .toLowerCase();
   if (CHINESE.test(character)) return ` ${small} `;
   return small.replace(/[\p{P}$+<=>^`|~]/gu, " $& ");
 }
@@ -104,7 +131,10 @@ function clean(character) {
 export class WordPiece {
   // `text`: a piece a line, as in BERT's vocab.txt.
   constructor(text) {
-    this.tokens = text.replace(/\n$/, "").split("\n").map((line) => line.replace(/\r$/, ""));
+    this.tokens = text
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((line) => line.replace(/\r$/, ""));
     this.ids = new Map(this.tokens.map((token, id) => [token, id]));
     this.specials = new Set(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]);
     this.names = findsAny(this.specials);
@@ -112,10 +142,12 @@ export class WordPiece {
 
   // The longest piece that fits, then the longest that fits the rest.
   spell(word) {
-    const characters = Array.from(word), pieces = [];
+    const characters = Array.from(word),
+      pieces = [];
     if (characters.length > 100) return ["[UNK]"];
     for (let start = 0; start < characters.length;) {
-      let end = characters.length, piece;
+      let end = characters.length,
+        piece;
       for (; end > start; end--) {
         piece = (start ? "##" : "") + characters.slice(start, end).join("");
         if (this.ids.has(piece)) break;
@@ -129,7 +161,14 @@ export class WordPiece {
 
   encode(text) {
     const tokens = text.split(this.names).flatMap((piece) =>
-      this.specials.has(piece) ? [piece] : Array.from(piece, clean).join("").split(" ").filter((word) => word).flatMap((word) => this.spell(word)));
+      this.specials.has(piece)
+        ? [piece]
+        : Array.from(piece, clean)
+            .join("")
+            .split(" ")
+            .filter((word) => word)
+            .flatMap((word) => this.spell(word)),
+    );
     return tokens.map((token) => this.ids.get(token));
   }
 

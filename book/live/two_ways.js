@@ -5,7 +5,10 @@ export class TwoWays extends Figure {
   constructor(host, options) {
     super(host, options);
     this.models = options.models;
-    this.direction = choice("Direction", options.models.map(({ name }, i) => [i, name]));
+    this.direction = choice(
+      "Direction",
+      options.models.map(({ name }, i) => [i, name]),
+    );
     this.examples = make("div", { class: "lv-examples" });
     this.direction.select.addEventListener("change", () => this.prepare());
   }
@@ -22,14 +25,23 @@ export class TwoWays extends Figure {
   prepare() {
     const { examples, language } = this.models[this.chosen];
     this.forget();
-    if (!this.machine.loaded) this.say(`${megabytes(this.machine.bytes)} are fetched when you first ${this.verb}; what you type stays here.`);
+    if (!this.machine.loaded)
+      this.say(
+        `${megabytes(this.machine.bytes)} are fetched when you first ${this.verb}; what you type stays here.`,
+      );
     this.text.lang = language;
     const ours = this.models.flatMap((model) => model.examples);
     if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
-    this.examples.replaceChildren(...this.offers(examples, (example) => {
-      this.text.value = example;
-      this.start();
-    }, language));
+    this.examples.replaceChildren(
+      ...this.offers(
+        examples,
+        (example) => {
+          this.text.value = example;
+          this.start();
+        },
+        language,
+      ),
+    );
   }
 
   // Another sentence: what was found for the one before goes.

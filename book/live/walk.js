@@ -1,23 +1,39 @@
 // What the mechanisms in motion share: steps that a reader walks through, and numbers with their sign.
 import { make, slider } from "./figure.js";
 
-export const signed = (x, digits = 2) => (Number(x.toFixed(digits)) === 0 ? (0).toFixed(digits) : x.toFixed(digits).replace("-", "−"));
+export const signed = (x, digits = 2) =>
+  Number(x.toFixed(digits)) === 0 ? (0).toFixed(digits) : x.toFixed(digits).replace("-", "−");
 
 // A slider from 0 to `last`, a button for one step and one that plays and pauses. `paint(step)` is called at every change.
 export class Walk {
   constructor(paint, pause = 900) {
     this.paint = paint;
     // milliseconds; who asked for less motion gets single steps
-    this.pause = matchMedia("(prefers-reduced-motion: reduce)").matches ? Math.max(900, pause) : pause;
-    this.at = slider("Step", { min: 0, max: 0, step: 1, value: 0 }, (step) => `${step} of ${this.last ?? 0}`);
+    this.pause = matchMedia("(prefers-reduced-motion: reduce)").matches
+      ? Math.max(900, pause)
+      : pause;
+    this.at = slider(
+      "Step",
+      { min: 0, max: 0, step: 1, value: 0 },
+      (step) => `${step} of ${this.last ?? 0}`,
+    );
     this.next = make("button", { type: "button" }, "One step");
     this.play = make("button", { type: "button" }, "Play");
     this.again = make("button", { type: "button" }, "From the start");
     this.whole = make("div", { class: "lv-row" }, this.at.whole, this.next, this.play, this.again);
-    this.at.input.addEventListener("input", () => { this.halt(); this.paint(this.step); });
-    this.next.addEventListener("click", () => { this.halt(); this.go(this.step + 1); });
+    this.at.input.addEventListener("input", () => {
+      this.halt();
+      this.paint(this.step);
+    });
+    this.next.addEventListener("click", () => {
+      this.halt();
+      this.go(this.step + 1);
+    });
     this.play.addEventListener("click", () => (this.playing ? this.halt() : this.run()));
-    this.again.addEventListener("click", () => { this.halt(); this.go(0); });
+    this.again.addEventListener("click", () => {
+      this.halt();
+      this.go(0);
+    });
   }
 
   get step() {

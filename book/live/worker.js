@@ -2,12 +2,23 @@
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { beam } from "./beam.js";
 import { draw, largest, shares } from "./choosing.js";
-import { Adapted, Bert, LanguageModel, BertWithMap, Transformer, ViT, rollout, span } from "./models.js";
+import {
+  Adapted,
+  Bert,
+  LanguageModel,
+  BertWithMap,
+  Transformer,
+  ViT,
+  rollout,
+  span,
+} from "./models.js";
 import { record } from "./recording.js";
 import { mean, readSafetensors } from "./tensors.js";
 import { BPE, WordPiece } from "./tokens.js";
 
-const PAD = 0, BEGIN = 1, END = 2; // the first three tokens of a translator
+const PAD = 0,
+  BEGIN = 1,
+  END = 2; // the first three tokens of a translator
 const LONGER = 50; // a translation has at most so many tokens more than its source
 const LOOKED_THROUGH = 64; // tokens of a sentence, and of its translation, of which every number is kept
 const KINDS = {
@@ -20,7 +31,8 @@ const KINDS = {
   adapted: (file, learned) => new Adapted(file, learned),
 };
 const LONGEST = 256; // tokens that the model of sentences was made for
-const ASKED = 64, QUESTION_AND_TEXT = 192; // tokens of a question; of a question and its text: so long were those it was trained on
+const ASKED = 64,
+  QUESTION_AND_TEXT = 192; // tokens of a question; of a question and its text: so long were those it was trained on
 const cancelled = new Set();
 let model, tokens;
 
@@ -33,7 +45,8 @@ function framed(text) {
 }
 // [CLS] text [SEP] second [SEP]; `segments` tells the two apart. Without a second text the same as `framed`.
 function paired(text, second) {
-  const first = framed(text), room = Math.max(0, LONGEST - first.length - 1);
+  const first = framed(text),
+    room = Math.max(0, LONGEST - first.length - 1);
   const rest = second ? [...tokens.encode(second).slice(0, room), first.at(-1)] : [];
   return { ids: [...first, ...rest], segments: [...first.map(() => 0), ...rest.map(() => 1)] };
 }
@@ -47,10 +60,15 @@ const pause = () => new Promise((resolve) => setTimeout(resolve));
 const tasks = {
   // The files are blobs, which the page has fetched.
   async load({ kind, weights, vocabulary, learned }) {
-    const [numbers, vocabularyText, beside] = await Promise.all([weights.arrayBuffer(), vocabulary?.text(), learned?.arrayBuffer()]);
+    const [numbers, vocabularyText, beside] = await Promise.all([
+      weights.arrayBuffer(),
+      vocabulary?.text(),
+      learned?.arrayBuffer(),
+    ]);
     model = KINDS[kind](readSafetensors(numbers), beside && readSafetensors(beside));
     if (!vocabularyText) return model.config;
-    tokens = model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
+    tokens =
+      model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
     return model.config;
   },
 
@@ -59,16 +77,29 @@ const tasks = {
     const source = [...tokens.encode(text), END];
     tell({ source: source.map((id) => tokens.shown(id)) });
     const longest = Math.min(source.length + LONGER, model.config.max_len);
-    const state = model.start(source), target = [];
+    const state = model.start(source),
+      target = [];
     for (let last = BEGIN; last !== END && target.length < longest;) {
       await pause();
       if (!wanted()) return null;
       const { scores, attention } = model.step(last, state);
-      const plain = shares(scores), allowed = shares(scores, { never: [PAD, BEGIN] });
+      const plain = shares(scores),
+        allowed = shares(scores, { never: [PAD, BEGIN] });
       last = forced[target.length] ?? largest(allowed, 1)[0];
       target.push(last);
-      const candidates = largest(allowed, 8).map((id) => ({ id, token: tokens.shown(id), share: plain[id] }));
-      tell({ id: last, token: tokens.shown(last), share: plain[last], candidates, attention, text: tokens.decode(target) });
+      const candidates = largest(allowed, 8).map((id) => ({
+        id,
+        token: tokens.shown(id),
+        share: plain[id],
+      }));
+      tell({
+        id: last,
+        token: tokens.shown(last),
+        share: plain[last],
+        candidates,
+        attention,
+        text: tokens.decode(target),
+      });
     }
     return { text: tokens.decode(target), ended: target.at(-1) === END };
   },
@@ -76,8 +107,11 @@ const tasks = {
   // A source as training sees it, every letter of `given` read at once behind the begin token; and what the model writes, its own
   // letters or the reader's (`forced`) read one after the other. Of each position the shares of all letters; all are ids.
   async date({ source, target, given, forced, most }) {
-    const taught = (read) => read && model.read([BEGIN, ...read], model.start(source)).map((scores) => shares(scores));
-    const state = model.start(source), written = [], rows = [];
+    const taught = (read) =>
+      read && model.read([BEGIN, ...read], model.start(source)).map((scores) => shares(scores));
+    const state = model.start(source),
+      written = [],
+      rows = [];
     while (written.length < most && written.at(-1) !== END) {
       rows.push(shares(model.step(written.at(-1) ?? BEGIN, state).scores));
       written.push(forced[rows.length - 1] ?? largest(rows.at(-1), 1)[0]);
@@ -89,10 +123,13 @@ const tasks = {
   async through({ text }) {
     const source = [...tokens.encode(text), END];
     if (source.length > LOOKED_THROUGH) {
-      throw new Error(`your text has ${source.length - 1} tokens; here every one is shown with all its numbers, and ${LOOKED_THROUGH - 1} are the most. Take a sentence of it.`);
+      throw new Error(
+        `your text has ${source.length - 1} tokens; here every one is shown with all its numbers, and ${LOOKED_THROUGH - 1} are the most. Take a sentence of it.`,
+      );
     }
     const { result: target, seen } = record(model, () => {
-      const state = model.start(source), written = [BEGIN];
+      const state = model.start(source),
+        written = [BEGIN];
       while (written.at(-1) !== END && written.length <= LOOKED_THROUGH) {
         const { scores } = model.step(written.at(-1), state);
         written.push(largest(shares(scores, { never: [PAD, BEGIN] }), 1)[0]);
@@ -102,20 +139,43 @@ const tasks = {
     const named = (id) => ({ id, token: tokens.shown(id) });
     const candidates = seen[""].map((scores) => largest(scores, 10).map(named));
     return {
-      source: source.map(named), target: target.map(named), text: tokens.decode(target), ended: target.at(-1) === END,
-      candidates, seen, tensors: model.tensors, config: model.config,
+      source: source.map(named),
+      target: target.map(named),
+      text: tokens.decode(target),
+      ended: target.at(-1) === END,
+      candidates,
+      seen,
+      tensors: model.tensors,
+      config: model.config,
     };
   },
 
   // The same with several hypotheses at a time: what lived, ended and was finished after each step.
   async beam({ text, width, alpha }, tell, wanted) {
-    const source = [...tokens.encode(text), END], told = [];
+    const source = [...tokens.encode(text), END],
+      told = [];
     const longest = Math.min(source.length + LONGER, model.config.max_len);
-    for (const step of beam(model, source, { width, alpha, begin: BEGIN, end: END, never: [PAD, BEGIN], longest })) {
+    for (const step of beam(model, source, {
+      width,
+      alpha,
+      begin: BEGIN,
+      end: END,
+      never: [PAD, BEGIN],
+      longest,
+    })) {
       await pause();
       if (!wanted()) return null;
-      const shown = (one) => ({ ...one, token: tokens.shown(one.tokens.at(-1)), text: tokens.decode(one.tokens) });
-      told.push({ ...step, live: step.live.map(shown), ended: step.ended.map(shown), finished: step.finished.map(shown) });
+      const shown = (one) => ({
+        ...one,
+        token: tokens.shown(one.tokens.at(-1)),
+        text: tokens.decode(one.tokens),
+      });
+      told.push({
+        ...step,
+        live: step.live.map(shown),
+        ended: step.ended.map(shown),
+        finished: step.finished.map(shown),
+      });
       tell(told.at(-1));
     }
     return told;
@@ -136,16 +196,27 @@ const tasks = {
 
   // Where every token of a text looks, or of two: attention[layer][head][i][j].
   async look({ text, second = "" }) {
-    const { ids, segments } = paired(text, second), attention = [];
-    model.read(ids, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }), segments);
+    const { ids, segments } = paired(text, second),
+      attention = [];
+    model.read(
+      ids,
+      Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => {
+        attention[layer] = weights;
+      }),
+      segments,
+    );
     return { tokens: ids.map((id) => tokens.shown(id)), segments, attention };
   },
 
   // The query of token i and the key of each token, in one head of one layer.
   async compare({ text, second = "", layer, head, i }) {
-    const { ids, segments } = paired(text, second), d = model.config.d_model / model.config.n_heads;
+    const { ids, segments } = paired(text, second),
+      d = model.config.d_model / model.config.n_heads;
     const { seen } = record(model, () => model.read(ids, [], segments));
-    const part = (matrix) => seen[`encoder.blocks.${layer}.self_attention.${matrix}`].map((row) => row.slice(head * d, (head + 1) * d));
+    const part = (matrix) =>
+      seen[`encoder.blocks.${layer}.self_attention.${matrix}`].map((row) =>
+        row.slice(head * d, (head + 1) * d),
+      );
     return { query: part("W_Q")[i], keys: part("W_K") };
   },
 
@@ -156,16 +227,21 @@ const tasks = {
 
   // A label for each word, from its first piece: {word, label, share}.
   async tag({ text }) {
-    const ids = framed(text), words = [];
-    model.label(ids).slice(1, -1).forEach((scores, i) => {
-      const piece = tokens.shown(ids[i + 1]);
-      if (piece.startsWith("##")) {
-        words.at(-1).word += piece.slice(2);
-        return;
-      }
-      const row = shares(scores), [best] = largest(row, 1);
-      words.push({ word: piece, label: model.names[best], share: row[best] });
-    });
+    const ids = framed(text),
+      words = [];
+    model
+      .label(ids)
+      .slice(1, -1)
+      .forEach((scores, i) => {
+        const piece = tokens.shown(ids[i + 1]);
+        if (piece.startsWith("##")) {
+          words.at(-1).word += piece.slice(2);
+          return;
+        }
+        const row = shares(scores),
+          [best] = largest(row, 1);
+        words.push({ word: piece, label: model.names[best], share: row[best] });
+      });
     return { words, ...room(text) };
   },
 
@@ -173,16 +249,31 @@ const tasks = {
   async answer({ question, text }) {
     const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
     const asked = [begin, ...tokens.encode(question).slice(0, ASKED), end];
-    const whole = tokens.encode(text), context = whole.slice(0, QUESTION_AND_TEXT - asked.length - 1);
-    const ids = [...asked, ...context, end], segments = ids.map((_, i) => Number(i >= asked.length));
-    const [from, to] = span(model.label(ids, segments), asked.length, ids.length - 2).map((at) => at - asked.length);
-    return { context: context.map((id) => tokens.shown(id)), from, to, read: context.length, pieces: whole.length };
+    const whole = tokens.encode(text),
+      context = whole.slice(0, QUESTION_AND_TEXT - asked.length - 1);
+    const ids = [...asked, ...context, end],
+      segments = ids.map((_, i) => Number(i >= asked.length));
+    const [from, to] = span(model.label(ids, segments), asked.length, ids.length - 2).map(
+      (at) => at - asked.length,
+    );
+    return {
+      context: context.map((id) => tokens.shown(id)),
+      from,
+      to,
+      read: context.length,
+      pieces: whole.length,
+    };
   },
 
   // The classes' shares of a grey image, and how much of each patch reached the class token.
   async classify({ image }) {
     const attention = [];
-    const scores = model.classify(image, Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => { attention[layer] = weights; }));
+    const scores = model.classify(
+      image,
+      Array.from({ length: model.config.n_layers }, (_, layer) => (weights) => {
+        attention[layer] = weights;
+      }),
+    );
     return { shares: shares(scores), reached: rollout(attention).slice(1) };
   },
 
@@ -193,8 +284,11 @@ const tasks = {
 
   // The vectors of a text's tokens at the input and behind each layer: states[layer][i]; of `only` these tokens, if that is given.
   async states({ text, only }) {
-    const ids = framed(text), shown = ids.map((id) => tokens.shown(id));
-    const states = model.states(ids).map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
+    const ids = framed(text),
+      shown = ids.map((id) => tokens.shown(id));
+    const states = model
+      .states(ids)
+      .map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
     return { ids, tokens: shown, states };
   },
 
@@ -215,14 +309,23 @@ const tasks = {
   async next({ text, options }) {
     const { max_len: room } = model.config;
     const scores = model.read(tokens.encode(text).slice(-room)).at(-1);
-    const plain = shares(scores), drawn = shares(scores, { ...options, never: named() });
-    return largest(plain, 12).map((id) => ({ token: tokens.shown(id), text: tokens.decode([id]), plain: plain[id], drawn: drawn[id] }));
+    const plain = shares(scores),
+      drawn = shares(scores, { ...options, never: named() });
+    return largest(plain, 12).map((id) => ({
+      token: tokens.shown(id),
+      text: tokens.decode([id]),
+      plain: plain[id],
+      drawn: drawn[id],
+    }));
   },
 
   // Text behind a text, token by token. When the positions are used up, the model goes on behind the last half of them.
   async write({ text, n, options }, tell, wanted) {
-    const { max_len: room } = model.config, ids = tokens.encode(text), written = [];
-    let state = model.start(), unread = ids.slice(-room + 1);
+    const { max_len: room } = model.config,
+      ids = tokens.encode(text),
+      written = [];
+    let state = model.start(),
+      unread = ids.slice(-room + 1);
     for (let i = 0; i < n; i++) {
       await pause();
       if (!wanted()) return null;
@@ -246,7 +349,11 @@ onmessage = async ({ data: { id, task, ...request } }) => {
     return;
   }
   try {
-    const result = await tasks[task](request, (part) => postMessage({ id, part }), () => !cancelled.has(id));
+    const result = await tasks[task](
+      request,
+      (part) => postMessage({ id, part }),
+      () => !cancelled.has(id),
+    );
     postMessage({ id, result });
   } catch (error) {
     postMessage({ id, error: error.message });

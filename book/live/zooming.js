@@ -6,22 +6,48 @@ export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matche
 
 // The steps by their names, the last one where one is; `go(i)` leads back to one.
 export function crumbs(names, go) {
-  return make("ol", {}, ...names.map((name, i) => {
-    const button = make("button", { type: "button", "aria-current": i === names.length - 1 ? "location" : null }, name);
-    button.addEventListener("click", () => go(i));
-    return make("li", {}, button);
-  }));
+  return make(
+    "ol",
+    {},
+    ...names.map((name, i) => {
+      const button = make(
+        "button",
+        { type: "button", "aria-current": i === names.length - 1 ? "location" : null },
+        name,
+      );
+      button.addEventListener("click", () => go(i));
+      return make("li", {}, button);
+    }),
+  );
 }
 
 // The view grows out of a rectangle of the window, …
 export function grow(view, there) {
-  const here = view.getBoundingClientRect(), scale = Math.max(0.1, there.width / here.width);
-  animate(view, [{ transform: `translate(${there.left - here.left}px, ${there.top - here.top}px) scale(${scale})`, opacity: 0.1 }, { transform: "none", opacity: 1 }], "0 0");
+  const here = view.getBoundingClientRect(),
+    scale = Math.max(0.1, there.width / here.width);
+  animate(
+    view,
+    [
+      {
+        transform: `translate(${there.left - here.left}px, ${there.top - here.top}px) scale(${scale})`,
+        opacity: 0.1,
+      },
+      { transform: "none", opacity: 1 },
+    ],
+    "0 0",
+  );
 }
 
 // … and closes around it on the way out.
 export function close(view, there, scale = 2.2) {
-  animate(view, [{ transform: `scale(${scale})`, opacity: 0.1 }, { transform: "none", opacity: 1 }], middle(view, there));
+  animate(
+    view,
+    [
+      { transform: `scale(${scale})`, opacity: 0.1 },
+      { transform: "none", opacity: 1 },
+    ],
+    middle(view, there),
+  );
 }
 
 // Where a rectangle's middle lies in the view.

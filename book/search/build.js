@@ -6,11 +6,13 @@ const told = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const hits = new Map(); // term → [[section, level]]
 const CODE = 0.34; // of a word in the text: a name in code says less of what a section is about
 
-const kept = (word) => word.length > 1 && word.length < 25 && !/^\d{4,}$|^0\d|\d\p{L}+\d/u.test(word);
+const kept = (word) =>
+  word.length > 1 && word.length < 25 && !/^\d{4,}$|^0\d|\d\p{L}+\d/u.test(word);
 const sections = told.sections.map((section, place) => {
   const counts = new Map();
   const add = (text, worth) => {
-    for (const word of words(text)) if (kept(word)) counts.set(word, (counts.get(word) || 0) + worth);
+    for (const word of words(text))
+      if (kept(word)) counts.set(word, (counts.get(word) || 0) + worth);
   };
   add(section.title, 1);
   add(section.text, 1);

@@ -14,15 +14,25 @@
   const found = (query, most) => CourseSearch.rank(CourseSearch.index, query, most);
   function count({ length: n, instead = [] }, most) {
     const read = instead.map(([typed, taken]) => ` “${typed}” was read as “${taken}”.`).join("");
-    return (n === 0 ? "Nothing found." : n === most ? `The best ${n} results.` : `${n} result${n > 1 ? "s" : ""}.`) + read;
+    return (
+      (n === 0
+        ? "Nothing found."
+        : n === most
+          ? `The best ${n} results.`
+          : `${n} result${n > 1 ? "s" : ""}.`) + read
+    );
   }
 
   // One result as a link: the section, the page it is on, how it begins.
   function link({ section }, attributes) {
-    const index = CourseSearch.index, [page, anchor, title, lead] = index.sections[section];
+    const index = CourseSearch.index,
+      [page, anchor, title, lead] = index.sections[section];
     const [address, name] = index.pages[page];
-    const made = element("a", { ...attributes, href: new URL(address, root) + (anchor && `#${anchor}`) },
-      element("span", { class: "found-title" }, title));
+    const made = element(
+      "a",
+      { ...attributes, href: new URL(address, root) + (anchor && `#${anchor}`) },
+      element("span", { class: "found-title" }, title),
+    );
     if (anchor) made.append(element("span", { class: "found-page" }, name));
     if (lead) made.append(element("span", { class: "found-lead" }, lead));
     return made;
@@ -30,12 +40,21 @@
 
   // The dialog: a field with a list below it, of which one entry is chosen.
   function inDialog(dialog, input) {
-    const list = element("div", { id: "found-list", role: "listbox", "aria-label": "Sections found" });
+    const list = element("div", {
+      id: "found-list",
+      role: "listbox",
+      "aria-label": "Sections found",
+    });
     const status = element("p", { role: "status", class: "found-status" });
     const all = element("a", { class: "found-all" }, "All results");
     dialog.append(list, element("div", { class: "found-foot" }, status, all));
-    for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list",
-      "aria-controls": list.id, "aria-expanded": "false" })) input.setAttribute(name, value);
+    for (const [name, value] of Object.entries({
+      role: "combobox",
+      "aria-autocomplete": "list",
+      "aria-controls": list.id,
+      "aria-expanded": "false",
+    }))
+      input.setAttribute(name, value);
     let chosen = 0;
 
     const choose = (place) => {
@@ -47,13 +66,19 @@
     };
     const show = () => {
       const results = found(input.value, MOST.dialog);
-      list.replaceChildren(...results.map((result, i) =>
-        link(result, { id: `found-${i}`, role: "option", tabindex: "-1" })));
+      list.replaceChildren(
+        ...results.map((result, i) =>
+          link(result, { id: `found-${i}`, role: "option", tabindex: "-1" }),
+        ),
+      );
       input.setAttribute("aria-expanded", String(results.length > 0));
       status.textContent = input.value.trim() ? count(results, MOST.dialog) : "";
       // a question in other words than the book's: its meaning may be found
       all.textContent = results.length ? "All results" : "Ask the book instead";
-      all.href = new URL(results.length ? `search.html?q=${encodeURIComponent(input.value)}` : "book/ask.html", root);
+      all.href = new URL(
+        results.length ? `search.html?q=${encodeURIComponent(input.value)}` : "book/ask.html",
+        root,
+      );
       all.hidden = !input.value.trim();
       if (results.length) choose(0);
       else input.removeAttribute("aria-activedescendant");
@@ -94,7 +119,8 @@
     });
     place.parentElement.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      const stops = [input, ...links()], now = stops.indexOf(document.activeElement);
+      const stops = [input, ...links()],
+        now = stops.indexOf(document.activeElement);
       if (!step || now < 0 || !stops[now + step]) return;
       event.preventDefault();
       stops[now + step].focus();
@@ -102,9 +128,12 @@
     show();
   }
 
-  document.head.append(element("link", { rel: "stylesheet", href: new URL("_static/search/search.css", root) }));
+  document.head.append(
+    element("link", { rel: "stylesheet", href: new URL("_static/search/search.css", root) }),
+  );
   for (const input of document.querySelectorAll(".bd-search input")) {
-    const dialog = input.closest("dialog"), place = document.getElementById("search-results");
+    const dialog = input.closest("dialog"),
+      place = document.getElementById("search-results");
     if (dialog) inDialog(dialog, input);
     else if (place) onPage(place, input);
   }

@@ -2,17 +2,25 @@
 // when a reader types (live.js, in the page). Nothing here touches a page.
 var CourseSearch = (() => {
   "use strict";
-  const STOP = new Set(("a about all an and are as at be but by can could did do does for from get " +
-    "give had has have how i if in into is it its me mean meaning my not of on one or our should so " +
-    "that the their them then there they this to use used using was we were what when where which " +
-    "who why will with work works would you your explain explained vs versus difference between " +
-    // and of a question in German
-    "der die das den dem des ein eine einer eines einen und oder ist sind wie warum wozu wofur welche " +
-    "welcher welches wird werden kann mit von bei beim im fur zum zur zwischen unterschied " +
-    "funktioniert bedeutet heisst macht man ich wer wo nicht auf aus")
-    .split(" "));
+  const STOP = new Set(
+    (
+      "a about all an and are as at be but by can could did do does for from get " +
+      "give had has have how i if in into is it its me mean meaning my not of on one or our should so " +
+      "that the their them then there they this to use used using was we were what when where which " +
+      "who why will with work works would you your explain explained vs versus difference between " +
+      // and of a question in German
+      "der die das den dem des ein eine einer eines einen und oder ist sind wie warum wozu wofur welche " +
+      "welcher welches wird werden kann mit von bei beim im fur zum zur zwischen unterschied " +
+      "funktioniert bedeutet heisst macht man ich wer wo nicht auf aus"
+    ).split(" "),
+  );
   // What counts: a title that is the question; a concept's home; a title that shares words; text.
-  const TITLE = 500, HOME = 400, BEGUN = 150, INSIDE = 220, SHARED = 90, TEXT = 4;
+  const TITLE = 500,
+    HOME = 400,
+    BEGUN = 150,
+    INSIDE = 220,
+    SHARED = 90,
+    TEXT = 4;
   const LEVELS = [1, 2, 4, 8]; // how often a word stands in a section, as the index keeps it
 
   // Letters and digits in small letters, without accents.
@@ -21,7 +29,10 @@ var CourseSearch = (() => {
   // What masks, masked and masking share; normalisation and normalization are one word.
   function stem(word) {
     if (word.length < 4) return word;
-    let w = word.replace(/ies$/, "y").replace(/(x|ch|sh|ss)es$/, "$1").replace(/([^siu])s$/, "$1");
+    let w = word
+      .replace(/ies$/, "y")
+      .replace(/(x|ch|sh|ss)es$/, "$1")
+      .replace(/([^siu])s$/, "$1");
     w = w.replace(/is(e|ed|er|ing|ation)$/, "iz$1").replace(/ization$/, "iz");
     const cut = /^(.*[aeiouy].*)(?:ing|(?<=.{4})ed)$/.exec(w);
     if (cut && cut[1].length >= 3) w = cut[1].replace(/([bdgmnprt])\1$/, "$1");
@@ -31,7 +42,10 @@ var CourseSearch = (() => {
   // The words of a text, each with what it was cut from; LayerNorm is also layer and norm.
   function cut(text) {
     const found = [];
-    for (const [token] of text.normalize("NFKD").replace(/\p{M}/gu, "").matchAll(/[\p{L}\p{N}]+/gu)) {
+    for (const [token] of text
+      .normalize("NFKD")
+      .replace(/\p{M}/gu, "")
+      .matchAll(/[\p{L}\p{N}]+/gu)) {
       found.push(token.toLowerCase());
       const parts = token.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u);
       if (parts.length > 1) found.push(...parts.map((part) => part.toLowerCase()));
@@ -42,11 +56,16 @@ var CourseSearch = (() => {
 
   // A name as one word: "KV cache", "kv-cache" and "KVCache" are the same.
   const key = (name) =>
-    stem(plain(name).replace(/^(the|an?) /, "").replace(/[^\p{L}\p{N}]/gu, ""));
+    stem(
+      plain(name)
+        .replace(/^(the|an?) /, "")
+        .replace(/[^\p{L}\p{N}]/gu, ""),
+    );
 
   // What the reader asks for: the words that carry it, and whether the last one may go on.
   function asked(query) {
-    const all = cut(query), carrying = all.filter((word) => !STOP.has(word));
+    const all = cut(query),
+      carrying = all.filter((word) => !STOP.has(word));
     const kept = carrying.length ? carrying : all;
     const open = kept.length > 0 && /[\p{L}\p{N}]$/u.test(query) && all.at(-1) === kept.at(-1);
     return { raw: kept, words: kept.map(stem), open };
@@ -56,19 +75,28 @@ var CourseSearch = (() => {
   function begins(raw, stemmed) {
     if (stemmed.startsWith(raw)) return true;
     const rest = raw.slice(stemmed.length);
-    return stemmed.length > 3 && raw.startsWith(stemmed) &&
-      ["ing", "ion", "ation", "ed", "es", "e"].some((end) => end.startsWith(rest));
+    return (
+      stemmed.length > 3 &&
+      raw.startsWith(stemmed) &&
+      ["ing", "ion", "ation", "ed", "es", "e"].some((end) => end.startsWith(rest))
+    );
   }
 
   // How many letters are wrong, missing, too many or in the place of their neighbour: the rows of a table, of which
   // two are kept. `begun`: the other word may go on; then also how far it was read.
   function apart(word, other, begun) {
-    let before = [], row = Array.from({ length: other.length + 1 }, (_, j) => j);
+    let before = [],
+      row = Array.from({ length: other.length + 1 }, (_, j) => j);
     for (let i = 1; i <= word.length; i++) {
       const next = [i];
       for (let j = 1; j <= other.length; j++) {
-        next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (word[i - 1] !== other[j - 1]));
-        if (word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1]) next[j] = Math.min(next[j], before[j - 2] + 1);
+        next[j] = Math.min(
+          row[j] + 1,
+          next[j - 1] + 1,
+          row[j - 1] + (word[i - 1] !== other[j - 1]),
+        );
+        if (word[i - 1] === other[j - 2] && word[i - 2] === other[j - 1])
+          next[j] = Math.min(next[j], before[j - 2] + 1);
       }
       [before, row] = [row, next];
     }
@@ -81,14 +109,25 @@ var CourseSearch = (() => {
   function forgive(index, q) {
     const instead = [];
     q.raw.forEach((raw, place) => {
-      const last = q.open && place === q.raw.length - 1, most = raw.length > 8 ? 2 : 1;
+      const last = q.open && place === q.raw.length - 1,
+        most = raw.length > 8 ? 2 : 1;
       if (raw.length < 4 || index.places.has(q.words[place])) return;
       if (index.spelled.has(raw)) return;
-      if (last && (index.terms.some((term) => begins(raw, term)) || [...index.spelled].some((word) => word.startsWith(raw)))) return;
+      if (
+        last &&
+        (index.terms.some((term) => begins(raw, term)) ||
+          [...index.spelled].some((word) => word.startsWith(raw)))
+      )
+        return;
       let best = { wrong: most + 1 };
       for (const begun of last && raw.length > 4 ? [false, true] : [false])
         for (const word of index.spelled) {
-          if (word[0] !== raw[0] || word.length < raw.length - most || (!begun && word.length > raw.length + most)) continue;
+          if (
+            word[0] !== raw[0] ||
+            word.length < raw.length - most ||
+            (!begun && word.length > raw.length + most)
+          )
+            continue;
           const { wrong, to } = apart(raw, word, begun);
           if (wrong < best.wrong) best = { wrong, word, taken: word.slice(0, to) };
         }
@@ -106,8 +145,13 @@ var CourseSearch = (() => {
     index.weights = index.sections.map((section) => index.pages[section[0]][2] * section[5]);
     index.mean = index.sections.reduce((sum, s) => sum + s[4], 0) / index.sections.length;
     index.places = new Map(index.terms.map((term, i) => [term, i]));
-    index.spread = index.terms.map((_, i) => Math.log(1 + index.sections.length / index.hits[i].length));
-    const names = [...index.concepts.flatMap(([names]) => names), ...index.sections.map((section) => section[2])];
+    index.spread = index.terms.map((_, i) =>
+      Math.log(1 + index.sections.length / index.hits[i].length),
+    );
+    const names = [
+      ...index.concepts.flatMap(([names]) => names),
+      ...index.sections.map((section) => section[2]),
+    ];
     index.spelled = new Set(names.flatMap(cut).filter((word) => word.length > 3));
     index.opened = true;
   }
@@ -116,7 +160,8 @@ var CourseSearch = (() => {
   function readText(index, q, score) {
     const sums = new Map();
     q.words.forEach((word, place) => {
-      const best = new Map(), last = q.open && place === q.words.length - 1;
+      const best = new Map(),
+        last = q.open && place === q.words.length - 1;
       const terms = index.places.has(word) ? [[index.places.get(word), 1]] : [];
       if (last && q.raw.at(-1).length > 1)
         index.terms.forEach((term, i) => {
@@ -126,8 +171,9 @@ var CourseSearch = (() => {
         let section = -1;
         for (const packed of index.hits[i]) {
           section += packed >> 2;
-          const tf = LEVELS[packed & 3], length = index.sections[section][4] / index.mean;
-          const gain = share * index.spread[i] * (2.2 * tf) / (tf + 1.2 * (0.4 + 0.6 * length));
+          const tf = LEVELS[packed & 3],
+            length = index.sections[section][4] / index.mean;
+          const gain = (share * index.spread[i] * (2.2 * tf)) / (tf + 1.2 * (0.4 + 0.6 * length));
           best.set(section, Math.max(gain, best.get(section) || 0));
         }
       }
@@ -152,7 +198,8 @@ var CourseSearch = (() => {
     const worth = worths(index, q);
     index.titles.forEach((title, section) => {
       if (index.keys[section] === whole) return score(section, TITLE * index.weights[section]);
-      let covered = 0, count = 0;
+      let covered = 0,
+        count = 0;
       q.words.forEach((word, place) => {
         const last = q.open && place === q.words.length - 1;
         if (title.includes(word) || (last && title.some((t) => begins(q.raw.at(-1), t)))) {
@@ -161,15 +208,22 @@ var CourseSearch = (() => {
         }
       });
       if (count)
-        score(section, SHARED * covered ** 2 * (0.6 + 0.4 * Math.min(1, count / title.length))
-          * index.weights[section]);
+        score(
+          section,
+          SHARED *
+            covered ** 2 *
+            (0.6 + 0.4 * Math.min(1, count / title.length)) *
+            index.weights[section],
+        );
     });
   }
 
   // Adds what concepts say: asked by name, begun, or named within a longer question.
   function readConcepts(index, q, whole, score) {
-    const joined = key(q.raw.join(" ")), worth = worths(index, q);
-    const share = (named) => { // of the question that is the name, words in its order
+    const joined = key(q.raw.join(" ")),
+      worth = worths(index, q);
+    const share = (named) => {
+      // of the question that is the name, words in its order
       const place = q.words.findIndex((_, i) => named.every((word, j) => q.words[i + j] === word));
       return place < 0 ? 0 : worth.slice(place, place + named.length).reduce((a, b) => a + b, 0);
     };
@@ -179,7 +233,7 @@ var CourseSearch = (() => {
         const one = key(name);
         if (one === whole || one === joined) best = Math.max(best, HOME);
         else if (q.open && joined.length > 1 && one.startsWith(joined))
-          best = Math.max(best, BEGUN * (0.5 + 0.5 * joined.length / one.length));
+          best = Math.max(best, BEGUN * (0.5 + (0.5 * joined.length) / one.length));
         else best = Math.max(best, INSIDE * share(words(name)) ** 2);
       }
       if (best) homes.forEach((home, i) => score(home, best * 0.7 ** i));
@@ -189,15 +243,19 @@ var CourseSearch = (() => {
   // The best sections for what was typed, best first: [{section, score}], and `instead`, the words that were misspelt.
   function rank(index, query, limit = 20) {
     if (!index.opened) open(index);
-    const q = asked(query), instead = forgive(index, q), scores = new Map();
+    const q = asked(query),
+      instead = forgive(index, q),
+      scores = new Map();
     const whole = key(instead.length ? q.raw.join(" ") : query.trim());
     if (!q.words.length) return [];
     const score = (section, more) => scores.set(section, (scores.get(section) || 0) + more);
     readText(index, q, score);
     readTitles(index, q, whole, score);
     readConcepts(index, q, whole, score);
-    const best = [...scores].map(([section, sum]) => ({ section, score: sum }))
-      .sort((a, b) => b.score - a.score || a.section - b.section).slice(0, limit);
+    const best = [...scores]
+      .map(([section, sum]) => ({ section, score: sum }))
+      .sort((a, b) => b.score - a.score || a.section - b.section)
+      .slice(0, limit);
     return Object.assign(best, { instead });
   }
 

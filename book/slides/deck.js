@@ -1,7 +1,16 @@
 Reveal.initialize({
-  width: 1280, height: 720, margin: 0.02, center: false, hash: true, slideNumber: "c/t",
-  transition: "none", controlsTutorial: false, pdfMaxPagesPerSlide: 1, plugins: [RevealNotes],
-  pdfSeparateFragments: false, scrollActivationWidth: null,
+  width: 1280,
+  height: 720,
+  margin: 0.02,
+  center: false,
+  hash: true,
+  slideNumber: "c/t",
+  transition: "none",
+  controlsTutorial: false,
+  pdfMaxPagesPerSlide: 1,
+  plugins: [RevealNotes],
+  pdfSeparateFragments: false,
+  scrollActivationWidth: null,
   defaultTiming: 240, // with it the speaker view shows a pace, from the minutes of each slide
 }).then(() => {
   Reveal.addKeyBinding({ keyCode: 84, key: "T", description: "Light or dark" }, () => {
@@ -13,7 +22,8 @@ Reveal.initialize({
 // A live figure is fetched when its button is pressed. From then on the keys pressed in it are its own, and Escape, where the figure has
 // no use for it, gives them back to the slides.
 for (const host of document.querySelectorAll(".live[data-waits]")) {
-  const button = host.querySelector(".run button"), status = host.querySelector("[role=status]");
+  const button = host.querySelector(".run button"),
+    status = host.querySelector("[role=status]");
   button.addEventListener("click", async () => {
     status.textContent = "Fetching …";
     button.disabled = true;
@@ -21,14 +31,18 @@ for (const host of document.querySelectorAll(".live[data-waits]")) {
       const { begin } = await import("../../live/live.js");
       await begin(host);
       const box = host.querySelector(".lv-box:not(.lv-still)");
-      for (let zoom = 1.3; zoom > 0.85; zoom -= 0.1) { // as large as it fits; what is longer scrolls
+      for (let zoom = 1.3; zoom > 0.85; zoom -= 0.1) {
+        // as large as it fits; what is longer scrolls
         box.style.zoom = zoom;
         if (host.scrollHeight <= host.clientHeight) break;
       }
       box.querySelector("textarea, input, select, button")?.focus({ preventScroll: true });
     } catch (error) {
       button.disabled = false;
-      status.textContent = location.protocol === "file:" ? "It is only there when the deck is opened on the site." : `That did not work: ${error.message}`;
+      status.textContent =
+        location.protocol === "file:"
+          ? "It is only there when the deck is opened on the site."
+          : `That did not work: ${error.message}`;
     }
   });
   host.addEventListener("keydown", (event) => {
