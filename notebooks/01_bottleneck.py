@@ -850,13 +850,13 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. We
 # compared it with a layer of attention of the same width, in training, on two CPU cores. For one sentence of 128 words
 # the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long (the median
-# of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and 38<!--
-# parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences 4.2<!--
-# parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words 4.1<!--
-# parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
+# of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and
+# 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences
+# 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words
+# 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
 # ([results](../book/results/attention.md#parallel-time)). The GRU does not have more to compute: at 2,048 words the
-# layer of attention (256 numbers wide, as the GRU) needs three times as many multiplications. It loses its time waiting
-# for its own last state.
+# layer of attention (256 numbers wide, as the GRU) needs three times as many multiplications. The GRU loses its time
+# waiting for its own last state.
 #
 # If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
 # away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
@@ -917,7 +917,7 @@ assert company["mask forgotten"] < company["with the mask"] - 0.05
 # %% [markdown]
 # ## Exercises
 #
-# These are not graded. Try each before you open its solution.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1.** How close to 1 must a gate stay if half of a number is to survive ten words? And a hundred? (The
 # candidates are 0, as above.)

@@ -536,7 +536,8 @@ torch.set_rng_state(chance)
 # %% [markdown]
 # ## What self-attention cannot see
 #
-# We shuffle five random words, and print for each the largest change of any entry of its new vector.
+# We shuffle five random words, and print how far each word's new vector is, in any entry, from the one it had in the
+# old order.
 
 # %% [markdown]
 # **Predict.** No mask, and word 3 now comes first, then 0, 4, 1 and 2. How many of the five new vectors change: none,
@@ -789,7 +790,7 @@ assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 # %% [markdown]
 # ## Exercises
 #
-# These are not graded. Try each before you open its solution.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1.** Ben's scores are 1, 0, 2 and 2. Add 10 to each of them and compute his shares; then multiply each of
 # them by 10 instead. Which of the two changes anything, and why?

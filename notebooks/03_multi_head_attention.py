@@ -743,7 +743,7 @@ for i, row in enumerate(confused[0]):
 # %% [markdown]
 # ## Exercises
 #
-# These are not graded. Try each before you open its solution.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class that the book uses? How
 # many parameters does it have?

@@ -642,7 +642,7 @@ assert min(loud.values()) > 0.9
 # %% [markdown]
 # ## Exercises
 #
-# Ungraded. Each has a solution folded below it; try first.
+# Ungraded; a solution is folded below each.
 #
 # **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Of the first 1,000
 # positions, find the two with the closest vectors. How far apart do they stand in the text, and how far apart are their vectors?

@@ -961,7 +961,7 @@ print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 # %% [markdown]
 # ## Exercises
 #
-# Ungraded. Each has a solution folded below it; try first.
+# Ungraded; a solution is folded below each.
 #
 # **1. A weaker average.** Let each of the three words 0, 4 and 8 give 0.8 of its attention to itself and 0.1 to each of the
 # others. After how many layers without a plus sign are they less than 0.1 apart? With ½ and ¼ it took four.

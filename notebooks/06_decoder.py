@@ -1203,7 +1203,7 @@ for name, masked in {"with the mask": True, "mask forgotten": False}.items():
 # %% [markdown]
 # ## Exercises
 #
-# Ungraded. Each has a solution folded below it; try first.
+# Ungraded; a solution is folded below each.
 #
 # **1. Another spelling.** The model knows `july 20, 1969`. Leave out the comma, for all unseen days: what share does it
 # still get right? And with the year in front, `1969 july 20`? Which of the two did you expect to be harmless?

@@ -226,8 +226,8 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. They are frequent and stand at the end of many different words, and for a program that can only
-# count, that is what an ending is.
+# program about endings. In a long text they are frequent and stand at the end of many different words, and for a
+# program that can only count, that is what an ending is.
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -317,10 +317,10 @@ Stepper(
 
 # %% [markdown]
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. (`learn` by
-# itself would go on; `min_count=2` stops it.) Merge 4 makes "od", which is part of "wood" and of nothing else. Once
-# "wood" is there, no word of the riddle is spelled with "od", but it keeps its place in the vocabulary. Real
-# vocabularies hold such leftovers, too: of more than 3,700 pieces merged on the manual, about one in ten never occurs
-# when the manual is cut with them.
+# itself would go on; with `min_count=2`, as in `ByteBPE` below, it stops here.) Merge 4 makes "od", which is part of
+# "wood" and of nothing else. Once "wood" is there, no word of the riddle is spelled with "od", but it keeps its place
+# in the vocabulary. Real vocabularies hold such leftovers, too: of more than 3,700 pieces merged on the manual, about
+# one in ten never occurs when the manual is cut with them.
 #
 # ## From letters to bytes
 #
@@ -809,8 +809,8 @@ for name in ("Einstein", "Christine"):
 #
 # ## A real vocabulary
 #
-# How does BERT's vocabulary fare with rare words, and with languages it was not learned on? First the pieces for each
-# word, the tokenizer's *fertility*:
+# How does BERT's vocabulary fare with rare words, and with languages it was not learned on? First rare words: how many
+# pieces for each, the tokenizer's *fertility*?
 
 # %% tags=["rtol=0.05"]
 counts = Counter(words_of(train))
@@ -824,8 +824,8 @@ for name, group in groups.items():
 
 # %% [markdown]
 # Between languages fertility is no fair measure: Finnish may say in one word what takes English four. So the tokenizer
-# now reads the *same text*, the first article of the Universal Declaration of Human Rights, and we count all its
-# tokens.
+# now reads the *same text* in several languages, the first article of the Universal Declaration of Human Rights, and we
+# count all tokens.
 
 # %% tags=["hide-input"]
 article = {
@@ -936,8 +936,8 @@ print(f"{len(differ):,} of {len(plain):,} plain entries of BERT's vocabulary dif
 #
 # ### The space in front
 #
-# For byte pairs of GPT-2's kind a space at the *end* of a text is a token too. After such a prompt the model must go on
-# with a word that has no space of its own, which is rare.
+# For byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a token
+# of its own. After such a prompt the model must go on with a word that has no space of its own, which is rare.
 
 # %%
 for text in ("wood", " wood", "a wood", "a ", "a"):
@@ -945,6 +945,8 @@ for text in ("wood", " wood", "a wood", "a ", "a"):
 
 # %% [markdown]
 # ## Exercises
+#
+# Ungraded; a solution is folded below each.
 #
 # **1. One spelling or two?** "é" can be one character or an "e" followed by an accent; Unicode calls these forms NFC and
 # NFD, and a file name copied from a Mac is often in the second. Write "café" in both with `unicodedata.normalize`. Do

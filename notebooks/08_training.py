@@ -761,8 +761,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 # A batch is too large for the memory, so it is computed in two portions whose gradients are added up (*gradient
 # accumulation*). Each portion's loss is the mean over its own tokens, and the two are averaged. Hugging Face's
 # `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725) and
-# [mended](https://github.com/huggingface/transformers/pull/34191) in October 2024, when training in small portions
-# turned out to be worse than in large batches, with corrections into 2025.
+# in October 2024, when training in small portions turned out to be worse than in large batches, it was
+# [mended](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025.
 
 # %% [markdown]
 # **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target tokens. In the mean of
@@ -820,6 +820,8 @@ assert_close(off[weighted], torch.zeros_like(whole))
 # well (`n_targets`).
 #
 # ## Exercises
+#
+# Ungraded; a solution is folded below each.
 #
 # **1. How far does one gradient go?** A weight gets the gradient 1 in the first step and 0 in all others. How far does
 # plain descent move it in 100 steps, at a rate of 0.01, and how far does `adam_step`? What do you change to make it

@@ -589,9 +589,9 @@ assert (
 
 # %% [markdown]
 # Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
-# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". Among them stand two that
-# nobody could use, the man for *niemand* and a row of syllables for *siebzehn Pinguine*, since most of their other
-# words are right. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*,
+# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". Among them, since most of
+# their other words are right, stand two that nobody could use: the man for *niemand* and a row of syllables for
+# *siebzehn Pinguine*. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*,
 # *siebzehn*, *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of
 # something else.
 #
@@ -813,6 +813,8 @@ if not CHECKPOINT:
 
 # %% [markdown]
 # ## Exercises
+#
+# Ungraded; a solution is folded below each.
 #
 # **1. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's $n$-grams of *letters*
 # that are in the reference (precision $p$) and the share of the reference's that are found (recall $r$). Average the

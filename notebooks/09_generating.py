@@ -893,6 +893,8 @@ assert shorter > 0.9 * many
 #
 # ## Exercises
 #
+# Ungraded; a solution is folded below each.
+#
 # **1. Three ways to be greedy.** For which `temperature`, which `k` and which `p` does `sampler` write what `likeliest`
 # writes? Find one value of each, and let the counting model say three sentences with it.
 

@@ -743,6 +743,8 @@ assert broken > 0.25 and difference > 0.1
 # %% [markdown]
 # ## Exercises
 #
+# Ungraded; a solution is folded below each.
+#
 # **1. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits. How
 # large is the cache for 16 texts of 8,192 tokens with a key and a value for each head? With 8 groups? With one for all?
 

@@ -597,8 +597,8 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text, like the table of pairs: each block came about once, and
-# little was learned by heart.
+# has read the model is only a little better than on new text, and so is the table of pairs: each block came about once,
+# and little was learned by heart.
 #
 # The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
 # table has counted the whole text; the network has to find the same regularities step by step. (A table of triples
@@ -825,7 +825,7 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
 # (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
-# 0.06 to 0.07 nats, on the plays it was 0.03; but there it was smaller, and trained for less long. Why, we have not
+# 0.06 to 0.07 nats; on the plays it was 0.03, but there it was smaller, and trained for less long. Why, we have not
 # taken apart.
 #
 # ## What goes wrong
@@ -872,6 +872,8 @@ assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 
 # %% [markdown]
 # ## Exercises
+#
+# Ungraded; a solution is folded below each.
 #
 # **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of ten
 # the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for the two

@@ -759,6 +759,8 @@ assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least
 # %% [markdown]
 # ## Exercises
 #
+# Ungraded; a solution is folded below each.
+#
 # **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest* noun, of the *first*
 # noun, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for 0 to 6 nouns in between. Which of
 # the four rules, `three_back` included, are right on every sentence of the training text, so that it cannot tell them

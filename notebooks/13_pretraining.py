@@ -610,8 +610,8 @@ print(
 # asked](https://github.com/google-research/bert/issues/721), did not answer. (A word is more than one token on average,
 # so it was fewer rounds in any case.)
 #
-# BERT base was trained on 16 of Google's TPU chips, large on 64, four days each. (A price that one of our lectures quotes
-# is among the [checked claims](../book/claims.md), the operations are counted in [chapter
+# BERT base was trained on 16 of Google's TPU chips, large on 64, four days each. (A price that one of our lectures
+# quotes is among the [checked claims](../book/claims.md); the operations are counted in [chapter
 # 18b](18b_what_it_costs.ipynb#four-days-on-tpus). Nobody published what it cost to find out *which* model to train.)
 #
 # ## Live
@@ -1053,8 +1053,8 @@ plt.show()
 #
 # A left-to-right model answers for every token of a text; BERT, for 15 % of them, converges marginally more slowly, the
 # paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
-# plateau sooner. What is better after a million steps, or for a task, that does not say. Wettig et al. (2023) found
-# 40 % better than 15 % for models of BERT large's size, and that smaller ones want less.
+# plateau sooner. It does not say what is better after a million steps, or for a task. Wettig et al. (2023) found 40 %
+# better than 15 % for models of BERT large's size, and that smaller ones want less.
 #
 # <details><summary>All runs of this page's model</summary>
 #

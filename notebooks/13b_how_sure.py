@@ -389,8 +389,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # Why does agreement help? Work out A's standard error with a pencil. Its 80 gains are nine times 1, once −1 and seventy
 # times 0. Their mean is 8/80 = 0.1, the mean of their squares 10/80 = 0.125, their variance 0.125 − 0.1² = 0.115, and
 # $\sqrt{0.115/80} = 0.038$: twice that leaves 0 out. In C the squares add up to 28, and it is 0.065. Only sentences on
-# which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (This is the last
-# column of the output. The bootstrap finds the same without a formula.)
+# which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (The last column of
+# the output has these standard errors. The bootstrap finds the same without a formula.)
 #
 # So keep what each system said to each example, not only its total. (Chapter 17 does: in one edition of this book, a search
 # by meaning found a right chapter for 34 of 46 questions and a search by words for 26. Thirteen questions only the first

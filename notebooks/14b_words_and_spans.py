@@ -638,8 +638,8 @@ for said, right in (("old tower", "tower"), (sentence, "tower"), ("tower", "")):
 # %% [markdown]
 # ### A reader of a hundred questions
 #
-# MiniLM under this head learns from the hundred questions of the training split, 18 of them without an answer, and is
-# asked the 38 of the test.
+# MiniLM under the head of spans learns from the hundred questions of the training split, 18 of them without an answer,
+# and is asked the 38 of the test.
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)

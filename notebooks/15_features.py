@@ -1012,6 +1012,8 @@ assert cls < 0.15 and abs(last_piece - scores[concat]) < 0.06
 #
 # ## Exercises
 #
+# Ungraded; a solution is folded below each.
+#
 # **1.** Write a sentence of your own with "light" (or "bank", "bat", "spring"). What do its five nearest neighbours in
 # MiniLM's last state mean? (`features.cut_text` and `features.word_vectors`, as above, give its vector; `V[-1]` holds
 # the others.) Then write one that it gets wrong.

@@ -86,9 +86,9 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Three ways to ask, and how each could fool us
 #
-# One of the [lectures](../book/references.md) answers with pictures from three papers, three ways of asking; the fourth
-# in the table is added by this book. This chapter has the first two, [chapter 16b](16b_trees.ipynb) the others, which
-# ask for whole trees.
+# One of the [lectures](../book/references.md) answers the question of this chapter with pictures from three papers,
+# three ways of asking; the fourth in the table is added by this book. This chapter has the first two, [chapter
+# 16b](16b_trees.ipynb) the others, which ask for whole trees.
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -1118,7 +1118,7 @@ assert whole[1] - without_layer_0[1] <= 5 and without_2[1] <= without_0[1] + 1
 # %% [markdown]
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. Shares are settings, too.** How even the shares of a scalar mix come out depends on what uneven ones
 # cost in training (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already in Peters and others). Train the probe for

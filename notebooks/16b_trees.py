@@ -703,7 +703,7 @@ for same, others in by_heart.values():
 # %% [markdown]
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. A chain with a nudge.** MiniLM's trees lose against chained neighbours. Divide each impact $F_{ij}$ by a
 # power of the distance $|i - j|$ before building the tree. Choose the power on the *validation* sentences, among 0, 0.1,

@@ -941,7 +941,7 @@ print(f"words in common: {negated:.1f} with a not, {another:.1f} with another no
 #
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. Who is first?** The first four ranks lie within two tenths. Order these four by the paper's nine columns
 # instead of the leaderboard's score, then by the nine tasks without WNLI. Who wins each time?

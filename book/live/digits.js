@@ -138,6 +138,7 @@ export class Digits extends Figure {
   choose(kind) {
     const { sheet } = (this.kind = kind),
       { loaded, bytes } = (this.machine = kind.machine);
+    this.pen = false; // its end would go to a field that has left the page
     this.stop();
     this.lay(sheet.image);
     this.forget();
@@ -158,6 +159,7 @@ export class Digits extends Figure {
     this.examples.replaceChildren(...buttons);
     this.source.textContent = source ?? "";
     this.others.classList.toggle("lv-named", Boolean(pictured));
+    sheet.press?.();
     this.places.forEach((_, i) => this.tellPlace(i));
   }
 
@@ -250,10 +252,12 @@ export class Digits extends Figure {
   // How alike the position of one patch is to every other's.
   async compare(i) {
     const { kind, reading } = this,
-      { patch, sheet } = kind; // a reading that is under way ends here
+      { patch, sheet } = kind;
     sheet.press?.(i, (i % ACROSS) * patch, Math.floor(i / ACROSS) * patch, patch);
-    kind.alike ??= await this.run(this.machine, "places", {}, () => {});
-    if (reading && reading === this.image) this.look(reading);
+    if (!kind.alike) {
+      kind.alike = await this.run(this.machine, "places", {}, () => {}); // ends a reading that is under way
+      if (reading && reading === this.image) this.look(reading);
+    }
     if (!kind.alike || kind !== this.kind) return;
     this.places.forEach((_, j) => this.tellPlace(j, kind.alike[i][j], i === j));
   }

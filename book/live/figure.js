@@ -115,7 +115,7 @@ export class Figure {
     });
   }
 
-  // Show what the model answers to the example. It was asked while the site was built (first_answers.py): nothing is fetched. A screen
+  // Show what the model answers to the example. It was asked while the site was built (first_answers.py): no model is fetched. A screen
   // reader, which has not come to the figure yet, is told nothing.
   async rehearse(answers) {
     if (!answers.length) return;

@@ -286,12 +286,10 @@ export class Lanes {
     )
       return;
     const from = `translate(${this.x(stack, at - 1) - this.x(stack, at)}px, ${this.top - 24 - this.bottom - 26}px)`;
-    group
-      .querySelector(".lv-word")
-      .animate([{ transform: from }, { transform: "none" }], {
-        duration: 450,
-        easing: "ease-in-out",
-      });
+    group.querySelector(".lv-word").animate([{ transform: from }, { transform: "none" }], {
+      duration: 450,
+      easing: "ease-in-out",
+    });
   }
 
   paint(step) {

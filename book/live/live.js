@@ -452,6 +452,7 @@ const near = new IntersectionObserver(
   },
   { rootMargin: "100%" },
 );
+if (location.hash) for (const host of waiting) start(host); // who comes to a place further down must find it where it stays
 for (const host of waiting) near.observe(host);
 const idle = window.requestIdleCallback ?? ((turn) => setTimeout(turn, 50));
 const next = async () => {

@@ -4,9 +4,16 @@
 import { brushed, digitImage, moved } from "./drawing.js";
 import { choice, draw, make } from "./figure.js";
 
+class Sheet {
+  empty() {
+    this.put(new Float32Array(this.side ** 2));
+  }
+}
+
 // Strokes on an empty field: a digit. Of a picture that is put on it there are no strokes.
-export class DigitSheet {
+export class DigitSheet extends Sheet {
   constructor({ side }) {
+    super();
     this.side = side;
     this.across = 200;
     this.tools = [];
@@ -18,10 +25,6 @@ export class DigitSheet {
       "aria-label": "Field to draw a digit in",
     });
     this.empty();
-  }
-
-  empty() {
-    this.put(new Float32Array(this.side ** 2));
   }
 
   put(image) {
@@ -68,8 +71,9 @@ const WAYS = [
 ];
 
 // A picture in greys that a soft brush changes: a garment. It can be moved, and lose a patch, without a pen.
-export class GarmentSheet {
+export class GarmentSheet extends Sheet {
   constructor({ side }, changed) {
+    super();
     this.side = this.across = side;
     this.changed = changed;
     this.canvas = make("canvas", { width: side, height: side, class: "lv-greys" });
@@ -96,10 +100,6 @@ export class GarmentSheet {
     );
   }
 
-  empty() {
-    this.put(new Float32Array(this.side ** 2));
-  }
-
   put(image) {
     this.image = image;
     paintGreys(this.canvas, image);
@@ -117,6 +117,8 @@ export class GarmentSheet {
   }
 
   move(point) {
+    const last = this.stroke.at(-1);
+    if (last && Math.hypot(point[0] - last[0], point[1] - last[1]) < 0.3) return; // of a pixel
     this.stroke.push(point);
     this.put(brushed(this.before, this.stroke, Number(this.brush.select.value)));
   }

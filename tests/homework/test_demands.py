@@ -1,5 +1,5 @@
 """Points for what a question demands: a wrong answer earns those of the demands that it meets, in
-the notebook's check, on its page, in the tables; and by itself nobody's stub earns any.
+the notebook's check, on its page, in the tables. (That nobody's stub earns any is asked of the banks, in test_banks.)
 """
 
 import csv

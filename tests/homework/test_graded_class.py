@@ -149,9 +149,14 @@ def graded(request, tmp_path_factory):
         # one worker goes on with the sandbox in which the doors were tried; a second starts its own
         command += ["--workers", "1", "--seed", SEED]
         config.update("jaxtyping_disable", True)  # as on an instructor's machine
+
+        def same(asked, seed):
+            assert asked == find(asked.name)
+            return key(asked.name, seed)
+
         with pytest.MonkeyPatch.context() as patch:
             # the keys that grade the class are those of `judged`: worked out once
-            patch.setattr(grade_class, "AnswerKey", lambda asked, seed: key(asked.name, seed))
+            patch.setattr(grade_class, "AnswerKey", same)
             done = CliRunner().invoke(app, list(map(str, command)))
         config.update("jaxtyping_disable", False)
         assert done.exit_code == 0, done.output

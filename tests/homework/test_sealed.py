@@ -259,7 +259,7 @@ def set_up(notebook: Path, then: str) -> subprocess.CompletedProcess:
 
 def test_the_notebook_alone_is_enough_where_the_file_is_published(published, made, tmp_path):
     notebook, package = release_sealed(
-        load("hw1"), ROOT / "solutions", tmp_path, made=made, address=published()
+        load("hw1"), ROOT / "solutions", tmp_path, made=dict(made), address=published()
     )
     package.unlink()
     done = set_up(notebook, "print(lectures_lib.__file__)")
@@ -270,7 +270,7 @@ def test_the_notebook_alone_is_enough_where_the_file_is_published(published, mad
 def test_what_is_no_zip_is_not_kept(published, made, tmp_path):
     address = published(b"<html>Please log in</html>")
     notebook, package = release_sealed(
-        load("hw1"), ROOT / "solutions", tmp_path, made=made, address=address
+        load("hw1"), ROOT / "solutions", tmp_path, made=dict(made), address=address
     )
     package.unlink()
     done = set_up(notebook, "")

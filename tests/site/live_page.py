@@ -5,7 +5,7 @@ ADDRESS = "book/live.html"
 # phone what is below is laid out only then, too (laying.js).
 EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(
   (place) => place.classList.contains("lv-on")) &&
-  (!("laying" in document.documentElement.dataset) || "laid" in document.documentElement.dataset)"""
+  !("laying" in document.documentElement.dataset)"""
 # JavaScript in the page: its own modules, from the site's server.
 MODULES = """async () => {
   const [tensors, models, tokens, choosing] = await Promise.all(

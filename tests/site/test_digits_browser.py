@@ -7,7 +7,7 @@ import random
 import axe
 import pytest
 import torch
-from live_page import between, swipe
+from live_page import EVERY_FIGURE, between, swipe
 
 from lectures_lib import data, results, stored
 from lectures_lib.analysis.rollout import rollout
@@ -102,6 +102,7 @@ def drawing(tab, address, request):
     width, touch = request.param
     page = tab(width, 900, has_touch=touch, is_mobile=touch)
     page.goto(address + PAGE)
+    page.wait_for_function(EVERY_FIGURE)
     yield page, page.get_by_role("group", name=TITLE), page.asked
     assert not page.wrong
 

@@ -1,5 +1,6 @@
 """What is taken out of the theme, and what is changed in it."""
 
+import hashlib
 import logging
 import shutil
 import sys
@@ -86,7 +87,7 @@ def bundled(tmp_path):
     for name, text in {
         "_static/basic.css": "p{background:url(file.png)}",
         "_static/styles/theme.css": '@charset "UTF-8";@font-face{src:url("../vendor/a.woff2")}b{c:url(data:x)}',
-        "_static/documentation_options.js": "const DOCUMENTATION_OPTIONS = {\n  VERSION: '',\n};",
+        "_static/documentation_options.js": "const DOCUMENTATION_OPTIONS = {\n  VERSION: '', // of the book\n};\n",
         "book/one.html": PAGE,
         "book/two.html": PAGE.replace('"one"', '"two"'),
         "slides/deck.html": DECK,
@@ -100,10 +101,11 @@ def bundled(tmp_path):
 def test_a_page_loads_one_style_sheet_behind_its_scripts(bundled):
     (sheet,) = (bundled / "_static").glob("styles.*.css")
     head = (bundled / "book" / "one.html").read_text().split("</head>")[0]
-    link = f'<link rel="stylesheet" href="../_static/{sheet.name}"/>'
+    version = hashlib.sha256(sheet.read_bytes()).hexdigest()[6:14]
+    link = f'<link rel="stylesheet" href="../_static/{sheet.name}?v={version}"/>'
     dark = '<noscript><link rel="stylesheet" href="../_static/dark.css"/></noscript>'
     assert head.endswith(f"{link}\n{dark}\n") and head.count("stylesheet") == 2
-    options = "<script>const DOCUMENTATION_OPTIONS = { VERSION: '', };</script>"
+    options = "<script>const DOCUMENTATION_OPTIONS = {\n  VERSION: '', // of the book\n};</script>"
     assert head.index(options) < head.index("DOCUMENTATION_OPTIONS.pagename")
     assert sheet.name in (bundled / "book" / "two.html").read_text()
     assert (bundled / "slides" / "deck.html").read_text() == DECK
@@ -123,3 +125,4 @@ def test_every_page_of_the_site_has_one(html):
         head = page.read_text("utf-8").split("</head>")[0]
         if "data-content_root" in head:
             assert head.count("/styles.") == 1 and "basic.css" not in head, page.name
+            assert "documentation_options.js" not in head, page.name

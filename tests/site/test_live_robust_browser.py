@@ -3,6 +3,7 @@ nothing to read and where a download fails, and an answer to whatever she types.
 """
 
 import pytest
+from live_page import ADDRESS, EVERY_FIGURE
 
 pytestmark = pytest.mark.browser
 BOX = '.live[data-live*=\'"figure": "{}"\'] .lv-box[role=group]'
@@ -61,6 +62,15 @@ def test_a_failed_download_is_said_by_every_figure(live):
         box = press(page, name)
         box.get_by_text("could not be fetched (503)").wait_for()
         assert said(box).startswith("That did not work: "), name
+
+
+def test_without_its_first_answer_a_figure_begins_all_the_same(tab, address):
+    page = tab()
+    page.context.route("**/answers/**", lambda route: route.fulfill(status=404, body="<p>No</p>"))
+    page.goto(address + ADDRESS)
+    page.wait_for_function(EVERY_FIGURE)
+    page.context.unroute("**/answers/**")
+    assert any("/answers/" in url for url in page.asked) and not page.wrong
 
 
 def test_whatever_is_typed_gets_an_answer(live):

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import axe
 import pytest
+from live_page import EVERY_FIGURE
 from sitemap import ANIMATED, notebook_pages, pages
 
 pytestmark = pytest.mark.browser
@@ -49,6 +50,7 @@ def open_page(tabs, url: str) -> Visit:
     page.on("requestfinished", weigh)
     page.goto(url)
     page.wait_for_load_state("networkidle")
+    page.wait_for_function(EVERY_FIGURE)
     page.set_viewport_size({"width": 390, "height": 844})
     visit.too_wide = page.evaluate(TOO_WIDE)
     page.set_viewport_size({"width": 1280, "height": 900})

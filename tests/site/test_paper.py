@@ -1,6 +1,7 @@
 """Chapters on paper: answers at the end, nothing cut, no empty forms."""
 
 import pytest
+from live_page import EVERY_FIGURE
 from sitemap import ROOT, pages
 
 pytestmark = pytest.mark.browser
@@ -26,6 +27,8 @@ def paper(tab, address):
     def open_it(path, **options):
         page = tab(PAPER, 1040, **options)
         page.goto(f"{address}{path}.html", wait_until="load")
+        if options.get("java_script_enabled", True):
+            page.wait_for_function(EVERY_FIGURE)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         return page

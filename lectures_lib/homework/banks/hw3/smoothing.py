@@ -40,6 +40,7 @@ def _without_padding(g: Generator) -> Case:
     return Case(
         (_mostly_right(g, targets, vocab), targets, epsilon, 0),
         shows=f"{batch} sentences of {n} tokens, {vocab} words, epsilon = {epsilon}, no padding",
+        gradients="values",
     )
 
 

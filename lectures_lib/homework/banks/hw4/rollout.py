@@ -557,5 +557,5 @@ ROLLOUT = Question(
         wording=_wording,
         told=_told,
     ),
-    demands=(Demand(ONE, 2), Demand(LAYERS, 1.5), Demand(SINGLE, 0.5)),
+    demands=(Demand(ONE, 1.5), Demand(LAYERS, 2), Demand(SINGLE, 0.5)),
 )
