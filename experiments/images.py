@@ -112,8 +112,8 @@ def new_vit(config: ViTConfig) -> ViT:
 
 def convolutions(n_channels: int, width: int = 32) -> nn.Sequential:
     """Four convolutions, with batch normalisation, that halve the image twice:
-    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4). Chapter 11b writes the
-    same.
+    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4). Chapter 11b writes
+    the same.
     """
     layers = []
     for read, written, stride in (

@@ -290,7 +290,9 @@ def test_chapter_11b_quotes_the_same_accuracies():
         "BiT-L": "bit",
         "Noisy Student": "noisy",
     }
-    accuracies, days = (literal("11b_attention_or_convolution", name) for name in ("TABLE_2", "CORE_DAYS"))
+    accuracies, days = (
+        literal("11b_attention_or_convolution", name) for name in ("TABLE_2", "CORE_DAYS")
+    )
     assert accuracies.keys() == days.keys() == names.keys()
     for name, column in names.items():
         theirs = [accuracy for accuracy in vit[column][:7] if accuracy is not None]
