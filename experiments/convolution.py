@@ -1,5 +1,5 @@
 """What does a convolution know beforehand? A small CNN and a ViT on digits whose pixels have
-changed places (chapter 11).
+changed places (chapter 11b).
 
     python experiments/convolution.py
         five seeds, five minutes on one core; writes book/results/convolution.json

@@ -1,4 +1,4 @@
-"""A small ViT on 8 × 8 digits, beside logistic regression and an SVM (chapter 11).
+"""A small ViT on 8 × 8 digits, beside logistic regression and an SVM (chapters 11 and 11b).
 
     python experiments/digits.py
         five seeds, about ten minutes on one core; writes book/results/digits.json

@@ -1,4 +1,4 @@
-"""The ViT that reads drawn digits: in the page "Type your own", and in chapter 11.
+"""The ViT that reads drawn digits: in the page "Type your own", and in chapter 11b.
 
     python experiments/drawn_digits.py
         three minutes on one core; writes book/results/drawn_digits.json and the model that comes

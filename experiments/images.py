@@ -1,5 +1,5 @@
 """A small ViT from scratch on Fashion-MNIST and CIFAR-10, a convolution beside it, and both in one
-(chapter 11).
+(chapter 11b).
 
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
@@ -112,8 +112,8 @@ def new_vit(config: ViTConfig) -> ViT:
 
 def convolutions(n_channels: int, width: int = 32) -> nn.Sequential:
     """Four convolutions, with batch normalisation, that halve the image twice:
-    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4). Chapter 11 writes the
-    same.
+    (batch, n_channels, side, side) -> (batch, 2 · width, side / 4, side / 4). Chapter 11b writes
+    the same.
     """
     layers = []
     for read, written, stride in (

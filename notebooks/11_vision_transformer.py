@@ -69,10 +69,10 @@ plt.show()
 # - show that the patch embedding is a convolution, and what the class token and the positions are for;
 # - build a Vision Transformer in fifty lines;
 # - count its parameters and its multiplications;
-# - train it on digits, compare it fairly with older methods;
+# - train it on digits, beside older methods;
 # - look at what it learned about places, and use it on images of another size.
 #
-# **Time** about 60 minutes. **You need** [chapter 5](05_encoder.ipynb); learned positions are from [chapter
+# **Time** about 45 minutes. **You need** [chapter 5](05_encoder.ipynb); learned positions are from [chapter
 # 4](04_order.ipynb), the training loop from [chapter 8](08_training.ipynb).
 
 # %% tags=["hide-input"]
@@ -89,7 +89,7 @@ from torch.testing import assert_close
 from transformers import ViTForImageClassification
 from transformers.utils import logging
 
-from lectures_lib import stored, training
+from lectures_lib import training
 from lectures_lib.blocks.layers import Encoder, initialise
 from lectures_lib.blocks.recording import record
 from lectures_lib.models.vit import ViTConfig, grid
@@ -562,8 +562,9 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 # The SVM wins, with 0.990<!-- digits: 1200/svm/mean .3f --> right. Over five seeds the ViT with 4 × 4 patches has
 # 0.976<!-- digits: 1200/patches_of_4/mean .3f -->, logistic regression 0.967<!-- digits: 1200/logistic_regression/mean
 # .3f -->, and the ViT with 2 × 2 patches 0.956<!-- digits: all_images/patches_of_2/mean .3f -->. The tempting order is
-# newest first. But 1,200 small images are little to learn from; how the order depends on their number is shown further
-# down. The single run below is within about a point of these means.
+# newest first. But 1,200 small images are little to learn from; [chapter
+# 11b](11b_attention_or_convolution.ipynb#hungry-for-data) shows how the order depends on their number. The single run
+# below is within about a point of these means.
 #
 # </details>
 
@@ -614,101 +615,6 @@ for ax, i in zip(panels, wrong, strict=True):
 plt.show()
 
 # %% [markdown]
-# Does longer training mend these? A ViT of the same sizes comes with the course. It learned for 3,000 steps instead of
-# 600, from the 200 validation images too, and each image was turned, scaled, slanted and shifted a little every time it
-# was seen (`experiments/drawn_digits.py`, 4<!-- drawn_digits: minutes .0f --> minutes of one core).
-
-# %% [markdown]
-# **Predict.** Who names more of the 397 test images rightly, our model or that one, and by how much? And who, if all
-# test images are moved to the right by one pixel?
-#
-# <details><summary>Answer</summary>
-#
-# As they are, neither: that one has 0.952<!-- drawn_digits: stored/test .3f -->, ours over five seeds 0.956<!-- digits:
-# all_images/patches_of_2/mean .3f -->. "Five times as long must be better" is tempting, but our model names nearly all
-# of its own 1,200 images rightly already. Moved by one pixel, the other is right for about 0.9, ours for about a half:
-# every digit that it learned from fills its picture in the same way. Test images that do the same cannot show what the
-# minutes bought. (Was it the steps, or the shifted images? That was not measured.)
-#
-# </details>
-
-# %% tags=["atol=0.2"]
-longer = stored.digits()
-moved = F.pad(images, (1, 0))[..., :8]  # a column of 0 from the left, the last one gone
-for name, of in {"ours": model, "trained longer": longer}.items():
-    print(f"{name:15} as they are {accuracy(of):.2f}", end="   ")
-    print(f"moved by a pixel {accuracy(of, moved):.2f}")
-
-# %% tags=["remove-cell"]
-assert abs(accuracy(longer) - 0.952) < 0.006 and accuracy(longer, moved) > 0.85
-assert accuracy(model, moved) < accuracy(longer, moved) - 0.2
-with torch.no_grad():
-    assert (model(train_images).argmax(dim=-1) == train_labels).float().mean() > 0.97
-
-# %% mystnb={"image": {"alt": "Nineteen small pictures of handwritten digits, each with its label and the longer trained model's answer above. Eleven are eights whose loops are narrow or filled."}, "figure": {"caption": "All that the model that was trained longer still misreads, eleven of 19 an 8: the right answer \u2192 its own. In bold: ours misreads it, too."}} tags=["hide-input"]
-with torch.no_grad():
-    of_both = [named(images).argmax(dim=-1) for named in (longer, model)]
-still = (of_both[0] != labels).nonzero()[:, 0].tolist()
-figure, panels = plots.small_multiples(len(still), columns=7, size=(0.9, 1.2))
-for ax, i in zip(panels, still, strict=True):
-    show(images[i], ax)
-    style = {"weight": "bold" if of_both[1][i] != labels[i] else "normal"}
-    ax.set_title(
-        f"{labels[i]} → {of_both[0][i]}", loc="center", fontsize=9, fontdict=style
-    )
-plt.show()
-
-# %% [markdown]
-# ## Hungry for data
-#
-# Now give the methods fewer images (the ViT is the better of the two, with patches of 4 × 4). Each number is the mean
-# of five seeds (± the standard deviation), with other images for each seed, except in the last row, which uses all
-# 1,200.
-#
-# | images | ViT | logistic regression | SVM |
-# |---|---|---|---|
-# | 50 | 0.653<!-- digits: 50/patches_of_4/mean .3f --> ± 0.052<!-- digits: 50/patches_of_4/sd .3f --> | 0.765<!-- digits: 50/logistic_regression/mean .3f --> | 0.714<!-- digits: 50/svm/mean .3f --> |
-# | 100 | 0.814<!-- digits: 100/patches_of_4/mean .3f --> ± 0.038<!-- digits: 100/patches_of_4/sd .3f --> | 0.857<!-- digits: 100/logistic_regression/mean .3f --> | 0.869<!-- digits: 100/svm/mean .3f --> |
-# | 400 | 0.949<!-- digits: 400/patches_of_4/mean .3f --> ± 0.009<!-- digits: 400/patches_of_4/sd .3f --> | 0.943<!-- digits: 400/logistic_regression/mean .3f --> | 0.975<!-- digits: 400/svm/mean .3f --> |
-# | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
-#
-# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM stays ahead of the
-# ViT throughout.
-#
-# The paper tells a similar story. Pre-trained on ImageNet alone, 1.3 million images, a large ViT is worse than a base
-# one, and both are worse than good convolutional networks. With 14 million images the two are about equal; only with
-# the 300 million of Google's own collection JFT does the large one win.
-#
-# What does a convolutional network know beforehand that a ViT must learn? That neighbouring pixels belong together,
-# and that a thing is the same thing wherever it stands.
-#
-# <details><summary>Is that why the ViT needs more images? A test</summary>
-#
-# The table cannot tell, since the SVM knows neither of these things. A small convolutional network (CNN) does, and we
-# can make that knowledge worthless: move all pixels to new places, the same way in every image.
-# (`experiments/convolution.py`: about as many parameters as the ViT with 4 × 4 patches, the same 600 steps, five
-# seeds.)
-#
-# | images | CNN | CNN, pixels shuffled | ViT | ViT, pixels shuffled |
-# |---|---|---|---|---|
-# | 100 | 0.841<!-- convolution: 100/cnn/mean .3f --> | 0.780<!-- convolution: 100/cnn_shuffled_pixels/mean .3f --> | 0.814<!-- digits: 100/patches_of_4/mean .3f --> | 0.798<!-- convolution: 100/vit_shuffled_pixels/mean .3f --> |
-# | 1,200 | 0.965<!-- convolution: 1200/cnn/mean .3f --> | 0.967<!-- convolution: 1200/cnn_shuffled_pixels/mean .3f --> | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> | 0.961<!-- convolution: 1200/vit_shuffled_pixels/mean .3f --> |
-#
-# With 100 images the shuffle costs the CNN six points, and its lead over the ViT. But all five seeds used the same
-# shuffle. In exercise 5, with three others, the cost lies between five points and none (once it even gains two): a cost
-# is likely, its size open. With 1,200 images this small, the CNN is as good shuffled as in order.
-#
-# If whole patches change places instead, the same way in every image, a ViT cannot even notice: its position vectors
-# begin at random, so no order of the places is better than another. With 2 × 2 patches it gets to 0.952<!-- digits:
-# all_images/shuffled_patches/mean .3f --> shuffled and 0.956<!-- digits: all_images/patches_of_2/mean .3f --> in order.
-# Without positions, on the other hand, it falls to 0.620<!-- digits: all_images/no_positions/mean .3f -->.
-#
-# </details>
-#
-# Two ways to need fewer labelled images came soon. DeiT (Touvron et al., 2021) learns from ImageNet alone, with
-# distorted images and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the patches
-# and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
-#
 # ## What it found out about places
 #
 # Did the model find out that an image has two dimensions? Compare the learned vector of each place with those of all
@@ -744,6 +650,11 @@ plt.show()
 # see, train with another seed before you read meaning into it. In the paper's figure 7 each place clearly resembles its
 # own row and column. That took millions of images; after our 1,200 a position still points, for the most part, where
 # its random start did.
+#
+# If the 16 patches change places, the same way in every image, a ViT cannot even notice: its positions begin at random,
+# so no order of the places is better than another. It gets to 0.952<!-- digits: all_images/shuffled_patches/mean .3f
+# --> shuffled and 0.956<!-- digits: all_images/patches_of_2/mean .3f --> in order. Without positions it falls to
+# 0.620<!-- digits: all_images/no_positions/mean .3f -->.
 
 # %% tags=["remove-cell"]
 assert 0.55 < kept < 0.95 and before[steps_apart == 1].mean().abs() < 0.05
@@ -926,309 +837,6 @@ assert abs(apart["copied", "copied"] - accuracy(model)) < 0.02
 assert accuracy(model) > one > apart["enlarged", "copied"] > both
 
 # %% [markdown]
-# ## The table of the lecture
-#
-# The table that made the Vision Transformer famous is the paper's table 2. The ViTs were pre-trained on very large
-# collections. Against them stand the two best convolutional networks of their time, BiT-L (a very large ResNet,
-# pre-trained on JFT as well) and Noisy Student (an EfficientNet). Left, accuracy on ImageNet against the price of
-# pre-training (a core-day: one core of a TPU, Google's chip, for a day); right, all seven tasks, as the difference from
-# BiT-L. (ReaL is ImageNet with its labels made anew; VTAB, 19 small tasks.)
-
-# %% mystnb={"image": {"alt": "Left, ImageNet accuracy over TPU core-days on a logarithmic axis: ViT-H/14 at 88.55 and 2,500 days, ViT-L/16 at 87.76 and 680, the same pre-trained on ImageNet-21k at 85.30 and 230, BiT-L at 87.54 and 9,900, Noisy Student at 88.4 and 12,300. Right, differences from BiT-L with error bars for seven tasks: H/14 is above zero in all, L/16 on JFT above zero or, for ReaL and VTAB, on it, L/16 on ImageNet-21k below zero in all."}, "figure": {"caption": "The paper's table 2. Bars: standard deviation over three fine-tuning runs; grey around zero: BiT-L's own. Data: Dosovitskiy et al. (2021)."}} tags=["hide-input"]
-TASKS = ("ImageNet", "ReaL", "CIFAR-10", "CIFAR-100", "Pets", "Flowers", "VTAB")
-# Accuracy in % for each task, and its standard deviation over three fine-tuning runs (0
-# where the table has none). Of Noisy Student it has the first two tasks only.
-TABLE_2 = {
-    "ViT-H/14": (88.55, 90.72, 99.50, 94.55, 97.56, 99.68, 77.63),
-    "ViT-L/16": (87.76, 90.54, 99.42, 93.90, 97.32, 99.74, 76.28),
-    "ViT-L/16, I21k": (85.30, 88.62, 99.15, 93.25, 94.67, 99.61, 72.72),
-    "BiT-L": (87.54, 90.54, 99.37, 93.51, 96.62, 99.63, 76.29),
-    "Noisy Student": (88.4, 90.55),
-}
-SPREAD = {
-    "ViT-H/14": (0.04, 0.05, 0.06, 0.04, 0.03, 0.02, 0.23),
-    "ViT-L/16": (0.03, 0.03, 0.03, 0.05, 0.11, 0.00, 0.46),
-    "ViT-L/16, I21k": (0.02, 0.05, 0.03, 0.05, 0.15, 0.02, 0.21),
-    "BiT-L": (0.02, 0, 0.06, 0.08, 0.23, 0.03, 1.7),
-}
-CORE_DAYS = {  # on TPUv3, for pre-training
-    "ViT-H/14": 2500,
-    "ViT-L/16": 680,
-    "ViT-L/16, I21k": 230,
-    "BiT-L": 9900,
-    "Noisy Student": 12300,
-}
-COLOURS = (plots.RED, plots.ORANGE, plots.PURPLE, plots.GREY, plots.BLUE)
-
-figure, axes = plt.subplots(1, 2, figsize=(8.2, 3.8))
-for (name, row), colour in zip(TABLE_2.items(), COLOURS, strict=True):
-    axes[0].scatter(CORE_DAYS[name], row[0], color=colour)
-    x, y = {"BiT-L": (-6, 0), "Noisy Student": (-6, -9)}.get(name, (6, 0))
-    axes[0].annotate(
-        name,
-        (CORE_DAYS[name], row[0]),
-        xytext=(x, y),
-        textcoords="offset points",
-        ha="right" if x < 0 else "left",
-        va="center",
-        color=colour,
-        fontsize=9,
-    )
-axes[0].set(xscale="log", xlim=(150, 2e4), ylim=(85, 89))
-axes[0].set(xlabel="TPUv3 core-days of pre-training", ylabel="ImageNet accuracy, %")
-for i, spread in enumerate(SPREAD["BiT-L"]):
-    bar = {"color": plots.QUIET, "linewidth": 9, "solid_capstyle": "butt"}
-    axes[1].plot([-spread, spread], [i, i], **bar)
-for i, name in enumerate(("ViT-H/14", "ViT-L/16", "ViT-L/16, I21k")):
-    better = torch.tensor(TABLE_2[name]) - torch.tensor(TABLE_2["BiT-L"])
-    rows = torch.arange(7) + 0.22 * (i - 1)
-    spread = SPREAD[name]
-    axes[1].errorbar(better, rows, xerr=spread, fmt="o", markersize=4, color=COLOURS[i])
-axes[1].axvline(0, color=plots.INK, linewidth=0.8)
-axes[1].set(yticks=range(7), yticklabels=TASKS, ylim=(6.6, -0.6))
-axes[1].set(xlabel="difference from BiT-L, points")
-plt.show()
-
-# %% [markdown]
-# By its caption, the ViTs pre-trained on JFT "outperform ResNet-based baselines on all datasets". H/14 is ahead of
-# BiT-L, the ResNet, everywhere; L/16 in five of seven, with a tie (ReaL) and a difference of 0.01, small beside the
-# standard deviations (VTAB). Pre-trained on ImageNet-21k, 14 million images, L/16 is below BiT-L on every task (on
-# Flowers by 0.02 only). What the table does show is the price: L/16 on JFT has about the accuracy of BiT-L
-# for a fifteenth of the computing.
-#
-# ## Clothes
-#
-# Fashion-MNIST has 70,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao, Rasul and Vollgraf, 2017);
-# 10,000 are for the test, and we keep 6,000 for validation. `experiments/images.py` trains two models on the others: a
-# ViT with 307,000 parameters (patches of 4 × 4, four blocks of width 96) and a small network of convolutions with
-# 66,000. Both see 18,000 batches of 128 pictures, shifted by up to three pixels, half of them mirrored.
-
-# %% [markdown]
-# **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation, the convolutions
-# 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead, or not?
-#
-# <details><summary>Answer</summary>
-#
-# Not ahead: of the 10,000 test pictures the ViT names 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f
-# -->, the convolutions 91.7 %<!-- images_cpu: fashion_mnist/cnn/augmented/test/mean .1f -->. With hundreds of millions
-# of pictures a large ViT came out ahead (above). Here the distance shrinks, but not steadily (7 points after 1,800
-# batches, 0.7 after 7,200, 1.3 at the end). With one seed each and 10,000 pictures, "level" cannot be told from
-# "behind". The ViT also took longer: 150<!-- images_cpu: fashion_mnist/vit/augmented/minutes/mean .0f --> minutes
-# against 87<!-- images_cpu: fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
-#
-# </details>
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two curves over 18,000 batches, both rising and flattening. The convolutions start at 0.77 and end at 0.92; the ViT starts at 0.74, is seven points behind after 1,800 batches and ends at 0.91, one point behind."}, "figure": {"caption": "Fashion-MNIST: share of the 6,000 validation pictures named rightly. One seed each."}}
-BATCHES = [900, 1800, 2700, 3600, 5400, 7200, 9000, 10800, 12600, 14400, 16200, 18000]
-SHARES = {
-    "convolutions": [
-        0.774,
-        0.851,
-        0.864,
-        0.862,
-        0.878,
-        0.885,
-        0.905,
-        0.903,
-        0.915,
-        0.912,
-        0.92,
-        0.923,
-    ],
-    "ViT": [
-        0.739,
-        0.781,
-        0.829,
-        0.841,
-        0.866,
-        0.878,
-        0.88,
-        0.881,
-        0.896,
-        0.898,
-        0.91,
-        0.91,
-    ],
-}
-ax = plots.curves(
-    BATCHES,
-    SHARES,
-    xlabel="batches of 128 pictures",
-    ylabel="named rightly",
-    direct_labels=False,
-)
-ax.set(ylim=(0.7, 0.95))
-plt.show()
-
-# %% [markdown]
-# You can change such pictures yourself: in [the figure above](../book/live.md#a-vit-that-reads-your-digit) (it also stands
-# in *Type your own*), choose *A garment*. The ViT in it had to fit into a page. It has patches of 7 × 7, 16 of them, and
-# the sizes of our digits' model; after 7<!-- drawn_garments: minutes .0f --> minutes of training it names
-# 81.4 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or move a shoe by four pixels: of a
-# thousand pictures moved so far it names 74.1 %<!-- drawn_garments: moved/4 .1f -->. And it knows photographs only. Of ten garments
-# that we drew with the figure's brush it names 4<!-- drawn_garments: outlines/right .0f --> as outlines and
-# 7<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has seen.
-
-# %% [markdown]
-# ### Convolutions below, attention above
-#
-# The paper has a third model (section 3.1), the **hybrid**: convolutions make a small map of features, and the ViT
-# reads each place of the map as a patch of 1 × 1. Our four convolutions halve the picture twice. Of 28 × 28 pixels they
-# leave 7 × 7 places, as many as there were patches of 4 × 4, and everything above stays as it is.
-
-
-# %%
-def convolutions(n_channels, width=32):
-    """(batch, n_channels, side, side) → (batch, 2 · width, side / 4, side / 4)"""
-    layers = []
-    for read, written, stride in (
-        (n_channels, width, 1),
-        (width, width, 2),
-        (width, 2 * width, 1),
-        (2 * width, 2 * width, 2),
-    ):
-        layers += [
-            nn.Conv2d(read, written, 3, stride, padding=1, bias=False),
-            nn.BatchNorm2d(written),
-            nn.ReLU(),
-        ]
-    return nn.Sequential(*layers)
-
-
-places = replace(ViTConfig.SMALL, image_size=7, patch_size=1, n_channels=64)
-hybrid = nn.Sequential(convolutions(1), ViT(places))
-
-shirt = torch.rand(1, 1, 28, 28)
-print("map of features", tuple(hybrid[0](shirt).shape))
-print("scores of the classes", tuple(hybrid(shirt).shape))
-
-# %% [markdown]
-# **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, shifted and mirrored as before, three
-# seeds each: the ViT (with $d_{ff} = 2d$, as all of ours), the four convolutions with a mean over the places instead of
-# a Transformer, and the hybrid. Once on Fashion-MNIST, once on CIFAR-10 (photographs of 32 × 32 pixels in ten classes,
-# animals and vehicles, 10,000 for the test; Krizhevsky 2009). On which of the two does the hybrid lead the ViT by more,
-# and why? By about one, four or ten points?
-#
-# <details><summary>Answer</summary>
-#
-# On photographs: by ten to eleven points, on clothes by three to four. The convolutions alone, with a fiftieth of the
-# parameters, are between the two. Test pictures named rightly:
-#
-# | | parameters | Fashion-MNIST | CIFAR-10 |
-# |---|---|---|---|
-# | ViT | 3.2 million | 89.7 %<!-- images: fashion_mnist/vit/augmented/test/min .1f --> to 90.0 %<!-- images: fashion_mnist/vit/augmented/test/max .1f --> | 71.7 %<!-- images: cifar10/vit/augmented/test/min .1f --> to 72.4 %<!-- images: cifar10/vit/augmented/test/max .1f --> |
-# | the four convolutions, and a mean over the places | 66,000 | 91.2 %<!-- images: fashion_mnist/cnn/augmented/test/min .1f --> to 91.5 %<!-- images: fashion_mnist/cnn/augmented/test/max .1f --> | 75.0 %<!-- images: cifar10/cnn/augmented/test/min .1f --> to 75.2 %<!-- images: cifar10/cnn/augmented/test/max .1f --> |
-# | hybrid | 3.3 million | 93.2 %<!-- images: fashion_mnist/hybrid/augmented/test/min .1f --> to 93.7 %<!-- images: fashion_mnist/hybrid/augmented/test/max .1f --> | 82.8 %<!-- images: cifar10/hybrid/augmented/test/min .1f --> to 83.0 %<!-- images: cifar10/hybrid/augmented/test/max .1f --> |
-#
-# So convolutions below help a lot. Why, the table does not say: they look at overlapping windows, and a shape is the
-# same to them wherever it lies, also within a patch; but they also bring four layers with ReLU and batch normalisation.
-# Nor does it show what attention adds, for the hybrid has fifty times the parameters of the convolutions alone. (In the
-# paper, with all models pre-trained on 300 million pictures, the hybrid's lead vanishes for the larger ones: section
-# 4.4.)
-#
-# Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
-# with published ones.
-#
-# </details>
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three curves over 10,000 batches on CIFAR-10, all rising and flattening. The hybrid's is the highest throughout and ends at 0.82; the ViT's begins just above the convolutions', is passed at once and ends at 0.73, the convolutions' at 0.75."}, "figure": {"caption": "CIFAR-10: share of the 5,000 validation pictures named rightly. Means of three seeds."}}
-BATCHES = [500, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000]
-SHARES = {
-    "hybrid": [
-        0.54,
-        0.65,
-        0.72,
-        0.76,
-        0.78,
-        0.8,
-        0.8,
-        0.81,
-        0.82,
-        0.82,
-        0.82,
-    ],
-    "convolutions": [
-        0.46,
-        0.58,
-        0.62,
-        0.66,
-        0.68,
-        0.69,
-        0.72,
-        0.72,
-        0.74,
-        0.74,
-        0.75,
-    ],
-    "ViT": [
-        0.48,
-        0.54,
-        0.59,
-        0.63,
-        0.65,
-        0.67,
-        0.69,
-        0.71,
-        0.72,
-        0.72,
-        0.73,
-    ],
-}
-ax = plots.curves(
-    BATCHES,
-    SHARES,
-    xlabel="batches of 256 pictures",
-    ylabel="named rightly",
-    direct_labels=False,
-)
-ax.set(ylim=(0.3, 0.9))
-plt.show()
-
-# %% [markdown]
-# <details><summary>The trainings beside each other, and the paper's</summary>
-#
-# | | what this page trains | one core, 150 minutes | a GPU, about a quarter of an hour | the paper's ViT-B/16 |
-# |---|---|---|---|---|
-# | model | 3 blocks of width 64 | 4 of width 96 | 6 of width 256 | 12 of width 768 |
-# | parameters | 0.1 million | 0.3 million | 3.2 million, hybrid 3.3 | 86 million |
-# | pictures | 1,200 digits, 8 × 8 | 54,000 of clothes, 28 × 28 | the same, and 45,000 photographs, 32 × 32 | 14 or 300 million, 224 × 224 |
-# | batches | 600 of 64 | 18,000 of 128 | 10,000 of 256 | of 4,096 |
-# | named rightly, of pictures kept for the test | 95.6 %<!-- digits: all_images/patches_of_2/mean .1f -->; moved by a pixel, about half | clothes 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f --> | clothes 89.7 %<!-- images: fashion_mnist/vit/augmented/test/min .1f --> to 90.0 %<!-- images: fashion_mnist/vit/augmented/test/max .1f -->, photographs 71.7 %<!-- images: cifar10/vit/augmented/test/min .1f --> to 72.4 %<!-- images: cifar10/vit/augmented/test/max .1f --> (hybrid: above) | ImageNet, by the larger L/16: 85.3 % or 87.8 % |
-#
-# (The last line compares different pictures, and digits are the easiest. On the clothes the GPU's ViT, ten times as
-# large, is a point behind that of one core.)
-#
-# </details>
-#
-# To train a larger ViT yourself, set the switch; it needs a GPU, and a network or a local copy of the data ([Running
-# the course](../book/running.md)).
-
-# %%
-REAL_DATA = False  # True: train on Fashion-MNIST; "uoft-cs/cifar10": on CIFAR-10
-
-if REAL_DATA:
-    hub_id = "real" if REAL_DATA is True else REAL_DATA
-    pictures = data.load("images", "train", hub_id)
-    channels, side, _ = pictures[0]["image"].shape
-    large = ViT(replace(ViTConfig.SMALL, image_size=side, n_channels=channels))
-    optimizer = torch.optim.AdamW(large.parameters(), lr=5e-4, weight_decay=0.05)
-    schedule = training.bert_schedule(warmup=500, total=10_000)
-    training.fit(
-        large,
-        data.ImageBatches(pictures, batch_size=256),
-        loss,
-        optimizer,
-        torch.optim.lr_scheduler.LambdaLR(optimizer, schedule),
-        steps=10_000,
-        clip=1.0,
-        mixed_precision="bf16" if torch.cuda.is_available() else "no",
-    )
-    asked = data.stack(data.load("images", "test", hub_id)[:1000])
-    with torch.no_grad():
-        said = large.eval()(asked.images).argmax(dim=-1)
-    print(f"right: {(said == asked.labels).float().mean():.3f}")
-
-# %% [markdown]
 # ## What goes wrong
 #
 # ### `view` where `permute` is needed
@@ -1362,50 +970,6 @@ for kind in (ViT, MeanViT):
 # for text.
 
 # %% [markdown]
-# **5. Build it: a small CNN, on shuffled pixels too.** Three convolutions of 3 × 3 with 32, 64 and 128 channels, the
-# last two with a stride of 2, GELU after each, the mean over all places, one linear layer. Train it on 100 images (a
-# learning rate of 0.003 does well), once as they are, once with all pixels in another order, the same for every
-# image. Do it for two different hundreds of images and three shuffles. How much were the neighbours worth?
-
-
-# %% tags=["hide-cell", "atol=0.1"]
-# Solution 5
-def small_cnn():
-    """Three convolutions, the mean over places, a linear layer."""
-    return nn.Sequential(
-        *(nn.Conv2d(1, 32, 3, padding=1), nn.GELU()),
-        *(nn.Conv2d(32, 64, 3, stride=2, padding=1), nn.GELU()),
-        *(nn.Conv2d(64, 128, 3, stride=2, padding=1), nn.GELU()),
-        *(nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)),
-    )
-
-
-class Shuffled(nn.Module):
-    """Another model behind a fixed shuffle of all pixels."""
-
-    def __init__(self, model, seed):
-        super().__init__()
-        self.model = model
-        self.order = torch.randperm(64, generator=torch.Generator().manual_seed(seed))
-
-    def forward(self, images):
-        return self.model(images.flatten(2)[:, :, self.order].view_as(images))
-
-
-for shuffle in (None, 0, 1, 2):
-    found = []
-    for start in (0, 100):
-        torch.manual_seed(0)
-        cnn = small_cnn() if shuffle is None else Shuffled(small_cnn(), shuffle)
-        examples = learn[start : start + 100]
-        found.append(quick(cnn, examples, steps=150, rate=3e-3))
-    print("in place " if shuffle is None else f"shuffle {shuffle}", end="")
-    print(": " + ", ".join(f"{score:.2f}" for score in found))
-# Here the two hundreds differ by as much as the shuffle costs, or more, and one shuffle
-# is not like another. Before saying what a convolution's knowledge is worth, one needs
-# several of each.
-
-# %% [markdown]
 # ## Summary
 #
 # 1. An image becomes a sentence: patches, each flattened and put through one linear layer, which is a convolution
@@ -1414,29 +978,20 @@ for shuffle in (None, 0, 1, 2):
 #    have neighbours.
 # 3. B/16 reads 197 tokens with 86.6 million parameters. Attention's scores and averages grow with the fourth power of
 #    the side, but at 224 pixels they are 4 % of the work.
-# 4. With few images a ViT loses to older methods, here to an SVM. A convolution knows beforehand which pixels are
-#    neighbours; how much that helped here depended on the shuffle it was compared with.
+# 4. On 1,200 small images a ViT loses to an older method, the SVM.
 # 5. Test what you cut against a corner of the image, test at sizes other than the one you trained on, and do not take
 #    attention for an explanation before you have checked it.
 #
 # **Homework 4** is about this chapter: [exercises](../exercises/hw4_vision_transformer.ipynb).
 #
-# **Next:** the same encoder, and text again, read in both directions: BERT's body, [chapter 12](12_bert.ipynb).
+# **Next:** networks of convolutions read images before. [Chapter 11b](11b_attention_or_convolution.ipynb) asks what they
+# know that a ViT has to learn, and when which of the two is better.
 #
 # ## References
 #
 # - Alexey Dosovitskiy et al. (2021). *An image is worth 16x16 words: Transformers for image recognition at scale.*
-#   ICLR. Sections 3 and 4; tables 1 and 2; figure 7; appendix D.3 on the class token.
+#   ICLR. Section 3; table 1; figure 7; appendix D.3 on the class token.
 # - Samira Abnar and Willem Zuidema (2020). *Quantifying attention flow in Transformers.* ACL. Attention rollout.
-# - Alexander Kolesnikov et al. (2020). *Big Transfer (BiT): general visual representation learning.* ECCV.
-# - Qizhe Xie, Minh-Thang Luong, Eduard Hovy and Quoc V. Le (2020). *Self-training with Noisy Student improves
-#   ImageNet classification.* CVPR.
 # - Ethem Alpaydin and Cenk Kaynak (1998). *Optical recognition of handwritten digits.* UCI Machine Learning
 #   Repository.
-# - Han Xiao, Kashif Rasul and Roland Vollgraf (2017). *Fashion-MNIST: a novel image dataset for benchmarking machine
-#   learning algorithms.* arXiv:1708.07747.
-# - Alex Krizhevsky (2009). *Learning multiple layers of features from tiny images.* University of Toronto. CIFAR-10.
 # - Sarthak Jain and Byron C. Wallace (2019). *Attention is not explanation.* NAACL.
-# - Hugo Touvron et al. (2021). *Training data-efficient image transformers and distillation through attention.* ICML.
-#   DeiT.
-# - Kaiming He et al. (2022). *Masked autoencoders are scalable vision learners.* CVPR. MAE.

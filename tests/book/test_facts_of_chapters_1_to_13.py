@@ -43,7 +43,7 @@ def test_when_the_letters_model_passes_the_tables():
 
 
 def test_how_far_the_vit_is_behind_the_convolution():
-    """Chapter 11: in points, on the validation images."""
+    """Chapter 11b: in points, on the validation images."""
     found = results.load("images_cpu")["results"]["fashion_mnist"]
     cnn, vit = (found[name]["augmented"]["by_step"] for name in ("cnn", "vit"))
 
@@ -55,7 +55,7 @@ def test_how_far_the_vit_is_behind_the_convolution():
 
     said = re.search(
         r"\(([\d.]+) points after 1,800 batches, ([\d.]+) after 7,200, ([\d.]+) at the end\)",
-        words(11),
+        words("11b"),
     ).groups()
     for text, step in zip(said, ("1800", "7200", "18000"), strict=True):
         assert behind(step) == pytest.approx(float(text), abs=0.1)
@@ -81,7 +81,7 @@ def test_the_letter_models_curves_are_the_measured_ones(name, file):
 
 
 def test_the_curves_of_images_are_the_measured_ones():
-    clothes, photographs = zip(drawn("11", "BATCHES"), drawn("11", "SHARES"), strict=True)
+    clothes, photographs = zip(drawn("11b", "BATCHES"), drawn("11b", "SHARES"), strict=True)
     found = {
         0: (clothes, "images_cpu", "fashion_mnist", 3),
         1: (photographs, "images", "cifar10", 2),

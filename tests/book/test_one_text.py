@@ -292,10 +292,10 @@ def test_a_reader_s_head_reads_as_the_library_s(name):
 
 
 def test_the_experiment_trains_what_the_chapter_writes():
-    """Chapter 11 quotes what experiments/images.py measured of these four convolutions."""
+    """Chapter 11b quotes what experiments/images.py measured of these four convolutions."""
     tree = ast.parse((ROOT / "experiments" / "images.py").read_text())
     (measured,) = [node for node in tree.body if getattr(node, "name", "") == "convolutions"]
-    cell = CHAPTERS["11_vision_transformer"]["convolutions"]
+    cell = CHAPTERS["11b_attention_or_convolution"]["convolutions"]
     assert parts(Bare().visit(measured)) == parts(cell)
 
 

@@ -72,6 +72,8 @@ QUERIES = {
     "how many parameters does BERT have": f"{N}12_bert#counting",
     "patch embedding": f"{N}11_vision_transformer#a-patch-becomes-a-vector",
     "attention rollout": f"{N}11_vision_transformer#where-does-it-look",
+    "CNN": f"{N}11b_attention_or_convolution",
+    "data augmentation": f"{N}11b_attention_or_convolution#shown-instead-of-built-in",
     "80/10/10": f"{N}13_pretraining#making-holes-with-a-pencil",
     "dynamic masking": f"{N}13_pretraining#the-same-holes-every-time",
     "segment embeddings": f"{N}12_bert#what-goes-in",

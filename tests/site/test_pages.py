@@ -151,7 +151,7 @@ def test_axe_finds_nothing(visit, path):
 
 
 @pytest.mark.parametrize(
-    ("chapter", "kind"), [("06_decoder", "pre"), ("11_vision_transformer", "[data-scrolls]")]
+    ("chapter", "kind"), [("06_decoder", "pre"), ("11b_attention_or_convolution", "[data-scrolls]")]
 )
 def test_what_scrolls_in_a_fold_is_reached_once_it_is_open(tab, address, chapter, kind):
     page = tab(width=390)
