@@ -1,7 +1,7 @@
 """The ViT that names garments: in the page "Type your own", beside the one that reads digits.
 
     LECTURES_DATA=… python experiments/drawn_garments.py
-        minutes on one core; writes book/results/drawn_garments.json, the model that comes with the
+        ten minutes on one core; writes book/results/drawn_garments.json, the model that comes with the
         book and the ten pictures that a page shows
     LECTURES_DATA=… python experiments/drawn_garments.py --measure
         seconds: the model as it is stored, measured again
@@ -35,7 +35,7 @@ from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit
 
 CONFIG = ViTConfig(28, 7, 1, 10, d_model=64, n_layers=3, n_heads=4, d_ff=128)
-STEPS, BATCH = 3000, 64
+STEPS, BATCH = 18_000, 64
 MOVES = (1, 2, 4)  # pixels, in each of the four directions
 N_CHANGED = 1000  # test pictures that are moved, and lose each patch once
 PEN, FILLING = 0.9, 0.6  # greys

@@ -419,11 +419,11 @@ plt.show()
 # %% [markdown]
 # You can change such pictures yourself: in [the figure of chapter 11](../book/live.md#a-vit-that-reads-your-digit),
 # choose *A garment*. The ViT in it had to fit into a page. It has patches of 7 × 7, 16 of them, and the sizes of our
-# digits' model, and names 81.4 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or
+# digits' model, and names 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or
 # move a shoe by four pixels: of a thousand pictures moved so far it names
-# 74.1 %<!-- drawn_garments: moved/4 .1f -->. And it knows photographs only. Of ten garments that we drew with the
+# 82.1 %<!-- drawn_garments: moved/4 .1f -->. And it knows photographs only. Of ten garments that we drew with the
 # figure's brush it names 4<!-- drawn_garments: outlines/right .0f --> as outlines and
-# 7<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has
+# 8<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has
 # seen.
 
 # %% [markdown]
