@@ -7,7 +7,7 @@
         seconds: the model as it is stored, measured again
 
 Its sizes are those of the ViT for digits, except that a patch has 7 × 7 pixels: 16 patches again,
-three blocks, a third of the numbers and a fraction of the time of chapter 11's ViT for
+three blocks, a third of the numbers and a fraction of the time of chapter 11b's ViT for
 Fashion-MNIST (`images.py`), whose 49 patches are small. Trained on all 60,000 pictures, shifted and
 mirrored as there; tested once on the 10,000 test pictures: as they are, moved, with a patch rubbed
 out. And on ten garments drawn here with the page's brush, as outlines and filled with grey.
