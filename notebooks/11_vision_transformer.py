@@ -707,7 +707,7 @@ for digit, ax in enumerate(panels):
 plt.show()
 
 # %% [markdown]
-# (You can draw a digit and see its rollout in your browser: [Type your
+# (You can draw a digit or change a picture of a garment, and see its rollout, in your browser: [Type your
 # own](../book/live.md#a-vit-that-reads-your-digit).)
 #
 # Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what matters, blanking the

@@ -93,7 +93,7 @@ def read(
     encoded = tokenizer.encode(text, other) if other is not None else tokenizer.encode(text)
     if len(encoded.ids) > 512:
         raise ValueError(f"MiniLM has 512 positions, this text has {len(encoded.ids)} word pieces")
-    model = body()
+    model = _body()
     with record(model) as seen, _silence(model, silenced):
         model(torch.tensor([encoded.ids]), torch.tensor([encoded.type_ids]))
     hidden = [seen["embeddings"], *seen.all("encoder.blocks.*")]
@@ -102,7 +102,7 @@ def read(
 
 
 @cache
-def body() -> Bert:
+def _body() -> Bert:
     """MiniLM as chapter 12's BERT. Read once, shared by all who ask: do not change it."""
     return Bert.from_pretrained(checkpoint())
 
