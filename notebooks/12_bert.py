@@ -1105,7 +1105,7 @@ for apart_by in (1, 2, 4, 8, 16, 64):
 # other, where a text's vector is the *mean of its tokens' last vectors*. Write `embed(texts)`: one batch, padded with
 # id 0, with `lengths`, the mean over real tokens only, scaled to length 1. Check that a text's vector does not depend
 # on what else is in the batch, and let each of the six sentences below find its partner. ([Chapter
-# 17](17_sentence_bert.ipynb) makes a search engine of this.)
+# 17b](17b_searching.ipynb) makes a search engine of this.)
 
 # %% tags=["hide-cell", "atol=1e-5"]
 # Solution 5

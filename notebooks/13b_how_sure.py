@@ -31,7 +31,7 @@ import numpy as np
 
 from lectures_lib.show import plots
 
-# three tests of this book: chapter 17's, the one above, and SST-2's film reviews
+# three tests of this book: chapter 17b's, the one above, and SST-2's film reviews
 SIZES = {"46 questions": 46, "80 sentences": 80, "872 sentences": 872}
 rng = np.random.default_rng(0)
 figure, ax = plt.subplots(figsize=(6.4, 2.5))
@@ -392,7 +392,7 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (The last column of
 # the output has these standard errors. The bootstrap finds the same without a formula.)
 #
-# So keep what each system said to each example, not only its total. (Chapter 17 does: in one edition of this book, a search
+# So keep what each system said to each example, not only its total. (Chapter 17b does: in one edition of this book, a search
 # by meaning found a right chapter for 34 of 46 questions and a search by words for 26. Thirteen questions only the first
 # got right, five only the second: pair B's counts, and so its $p$.)
 #

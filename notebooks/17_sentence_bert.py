@@ -100,9 +100,9 @@ assert gaps["counted words"] < 0
 # - pool a sentence's vectors in three ways, with padding left out, and compute cosines by hand;
 # - get the same sentence vectors as the library sentence-transformers from your own BERT, to $10^{-6}$;
 # - write the three objectives (classification, regression, contrastive) in a line or two each, and train with them;
-# - search a text by meaning, measure whether that beats counting words, and name what a cosine does not see.
+# - find padding in a mean, and say what in-batch negatives do to a second right answer.
 #
-# **Time** about 75 minutes. **You need** [chapter 12](12_bert.ipynb) and, for sentence pairs, [chapter
+# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb) and, for sentence pairs, [chapter
 # 14](14_fine_tuning.ipynb).
 
 # %% tags=["hide-input"]
@@ -114,12 +114,10 @@ from torch import nn
 from torch.testing import assert_close
 from transformers.utils import logging
 
-from lectures_lib import data, stored
-from lectures_lib.data.book import book_questions, book_sections
+from lectures_lib import data
 from lectures_lib.metrics import spearman
-from lectures_lib.tasks import alignment, sentence_bert
+from lectures_lib.tasks import sentence_bert
 from lectures_lib.tasks.sentence_bert import SiameseBatches
-from lectures_lib.tasks.task_heads import best_spans
 from lectures_lib.training import fit
 
 logging.disable_progress_bar()
@@ -155,8 +153,8 @@ print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 
 # %% [markdown]
 # 65 hours is what Reimers and Gurevych (2019) state for BERT on a V100 GPU. With sentence vectors they need 5 seconds.
-# In a search it is worse: every new question has to be paired with every text there is while somebody waits, and
-# nothing can be computed beforehand.
+# In a search ([chapter 17b](17b_searching.ipynb) builds one) it is worse: every new question has to be paired with every
+# text there is while somebody waits, and nothing can be computed beforehand.
 #
 # If each sentence has *one vector of its own*, the vector is computed once and stored, and two sentences are compared
 # by a dot product. The price: the two never see each other. Whatever anyone may ask about a sentence later has to be
@@ -566,7 +564,7 @@ for scale in (1, 20):
 #
 # Two losses are older. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart until
 # their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective, compares
-# one sentence with a right and a wrong partner: the triplet loss of exercise 3. These two and the in-batch negatives,
+# one sentence with a right and a wrong partner: the triplet loss of exercise 2. These two and the in-batch negatives,
 # which push strangers apart, are called **contrastive**.
 #
 # ## Live
@@ -808,212 +806,6 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # (Compare within a column only: the questions differ, and so does what each body had learned before.)
 #
 # </details>
-#
-# ## Searching this book
-#
-# The titles and first sentences of this book's sections come with the library, and so do questions about them, each
-# with the chapters where one would look for the answer. (The questions and their chapters were written before any
-# search was tried.) A search encodes the sections once, the question when it comes, and sorts by cosine:
-
-# %%
-# All of it in one place, with Hugging Face's names: it runs elsewhere, too.
-from transformers import AutoModel, AutoTokenizer
-
-name = str(minilm.checkpoint())  # on the hub: "sentence-transformers/all-MiniLM-L6-v2"
-reader = AutoTokenizer.from_pretrained(name)
-body = AutoModel.from_pretrained(name).eval()
-
-
-@torch.no_grad()
-def vectors_of(texts):
-    """A vector of length 1 for each text of a list: (texts, 384)."""
-    how = {"padding": True, "truncation": True, "max_length": 256}
-    batch = reader(texts, **how, return_tensors="pt")
-    hidden = body(**batch).last_hidden_state  # (texts, n, 384)
-    real = batch["attention_mask"][..., None]  # (texts, n, 1); 0 is padding
-    return F.normalize((hidden * real).sum(dim=1) / real.sum(dim=1), dim=-1)
-
-
-def search(queries, corpus, k=5):
-    """For each query the k largest cosines, and where in the corpus they are."""
-    return (queries @ corpus.T).topk(k, dim=-1)  # all vectors have length 1
-
-
-cosine, place = search(vectors_of(["Who plays an instrument?"]), vectors_of(nine), k=3)
-for i in range(3):
-    print(f"{cosine[0, i]:.2f}  {nine[place[0, i]]}")
-
-# %% [markdown]
-# (The second and the third found have no word in common with the question.)
-#
-# **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Sixty-four
-# short sentences on eight topics stand along the two directions in which they differ most, and your own come between
-# them: [Type your own](../book/live.md#a-map-of-sentences). Does the solid line, to the nearest in all dimensions, stay
-# within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of
-# the topics, and what is its highest cosine? And one on two topics at once?
-#
-# Now the book is searched. `section.read` is a title with the first sentences, `section.number` its chapter. (Among
-# more than a million texts, an index such as FAISS looks at a part of them only.)
-
-# %% tags=["nbval-ignore-output"]
-# Sorted, texts of like length share a batch, and little of what is computed is padding.
-sections = sorted(book_sections(), key=lambda section: len(section.read))
-chapters = {section.number for section in sections}
-asked = [question for question in book_questions() if chapters & set(question.chapters)]
-
-corpus = [section.read for section in sections]
-questions = [question.question for question in asked]
-parts = [vectors_of(corpus[i : i + 32]) for i in range(0, len(corpus), 32)]
-book = torch.cat(parts)  # (sections, 384), once
-found = search(vectors_of(questions), book, k=3)
-for i in (5, 17, 34):
-    print(questions[i])
-    for score, place in zip(found.values[i], found.indices[i], strict=True):
-        section = sections[place]
-        mark = "*" if section.number in asked[i].chapters else " "
-        print(f" {mark} {score:.2f}  {section.title} ({section.chapter})")
-
-# %% [markdown]
-# A star marks a chapter that answers the question. **Now you:** type a question of your own.
-
-# %% tags=["nbval-ignore-output"]
-yours = ["How do I keep a model from being too sure?"]
-cosine, place = search(vectors_of(yours), book)
-for score, i in zip(cosine[0], place[0], strict=True):
-    print(f"{score:.2f}  {sections[i].title} ({sections[i].chapter})")
-
-# %% [markdown]
-# Ours fails: nothing found is about *label smoothing*, the book's name for it. Ask with that name.
-#
-# A few examples prove little, so we count: for how many questions does the first section found, or one of the first
-# three, lie in a chapter that answers it? (That is lenient: any section of the chapter will do.) Beside it stands the
-# same search with counted words (TF-IDF), and with the three layers from above, before and after training with in-batch
-# negatives.
-
-
-# %% tags=["nbval-ignore-output"]
-def right_chapters(places):
-    """(questions, k): whether what was found lies in a right chapter."""
-    rows = zip(places.tolist(), asked, strict=True)
-    return torch.tensor(
-        [[sections[i].number in right.chapters for i in row] for row, right in rows]
-    )
-
-
-words = counted_words([*corpus, *questions], corpus)
-searches = {
-    "counted words": (words[len(corpus) :], words[: len(corpus)]),
-    "three layers": [lower.embed(texts) for texts in (questions, corpus)],
-    "… trained": [trained["in-batch negatives"].embed(t) for t in (questions, corpus)],
-    "all of MiniLM": (vectors_of(questions), book),
-}
-right = {
-    name: right_chapters(search(*vectors, k=3).indices)
-    for name, vectors in searches.items()
-}
-first = {name: hits[:, 0].sum().item() for name, hits in right.items()}
-three = {name: hits.any(dim=1).sum().item() for name, hits in right.items()}
-print(f"of {len(asked)} questions, a right chapter comes   first   among three")
-for name in searches:
-    print(f"  {name:38} {first[name]:6} {three[name]:10}")
-by_chance = (
-    torch.tensor(
-        [[section.number in right.chapters for section in sections] for right in asked]
-    )
-    .float()
-    .mean(dim=1)
-)  # the share of sections that would do, for each question
-among = f"of {len(sections)} sections, drawn at random"
-print(f"  {among:38} {by_chance.sum():6.1f} {(1 - (1 - by_chance) ** 3).sum():10.1f}")
-
-best, counted = (right[name].any(dim=1) for name in ("all of MiniLM", "counted words"))
-print(f"only all of MiniLM is right: {(best & ~counted).sum()} questions,", end=" ")
-print(f"only counted words: {(counted & ~best).sum()}")
-wins, losses = (best & ~counted).sum().item(), (counted & ~best).sum().item()
-n, most = wins + losses, max(wins, losses)
-more = sum(math.comb(n, k) for k in range(most, n + 1))
-print(f"as uneven by coins, either way: {2 * more / 2**n:.2f}")
-
-missed = ~best
-bert = torch.tensor(["BERT" in question for question in questions])
-print("all of MiniLM misses", end=" ")
-print(f"{missed[bert].sum()} of {bert.sum()} questions that name BERT,", end=" ")
-print(f"{missed[~bert].sum()} of the other {(~bert).sum()}")
-
-# %% tags=["remove-cell"]
-# The sections change whenever the book does; these hold with a part of them left out, too.
-words, layers, fifteen, mini = searches
-assert (book[:8] - encoder.embed(corpus[:8])).abs().max() < 1e-5
-assert first[mini] > 3 + max(first[words], first[layers], first[fifteen])
-assert three[mini] > 3 + max(three[words], three[layers])
-assert three[mini] > three[fifteen] and first[fifteen] > first[layers] + 2
-assert (best & ~counted).sum() > (counted & ~best).sum()
-assert first[layers] <= first[words] + 3 and three[layers] <= three[words] + 3
-assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
-assert missed[questions.index("Why teach a model to be less sure of itself?")]
-
-# %% [markdown]
-# All of MiniLM finds the most right chapters. Is that luck? Where it and the counted words disagree, equally good
-# searches would win about half each, as in tossing coins ([How sure can we be?](13b_how_sure.ipynb) does it in four
-# lines). MiniLM wins more, but coins are as uneven too often (last line but one) to call this more than a hint. The
-# other differences are a hint at best: the three layers alone do no better than counted words, and 15 steps (of the
-# first seed) on pairs that have nothing to do with this book bring a right chapter first more often. All of MiniLM
-# fails more often where the question names BERT, and once at everyday words for what the book calls label smoothing.
-#
-# The same search is a page of the site, [Ask the book](../book/ask.md): the sections' vectors were computed beforehand,
-# and only your question goes through MiniLM, in your browser.
-#
-# ### Search, then read again
-#
-# A right chapter that is not the first is often among the first ten. A cross-encoder could read these ten, each beside
-# the question, and put them in a better order: **retrieve and re-rank**. One comes with the course, the reader of
-# answers from [chapter 14b](14b_words_and_spans.ipynb). The score of its best span says how well the section answers.
-
-
-# %%
-answerer, pieces = stored.answers()
-
-
-@torch.no_grad()
-def answers(question, text):
-    """The score of the best answer that the text holds."""
-    read = alignment.read_question(pieces, question, text, max_len=256)
-    inside = torch.zeros(1, len(read.ids), dtype=torch.bool)
-    inside[0, alignment.context_places(read)] = True
-    scores = answerer(torch.tensor([read.ids]), torch.tensor([read.segments]))
-    return best_spans(scores, inside).score
-
-
-def rerank(question, places):
-    """The places of some sections, the one that answers best first."""
-    again = torch.cat([answers(question, corpus[i]) for i in places])
-    return places[again.argsort(descending=True)]
-
-
-# %% [markdown]
-# **Predict.** The bi-encoder never saw question and section together; the reader does. For how many of the 46 questions
-# does a right chapter come first now: for more, as many, or fewer?
-#
-# <details><summary>Answer</summary>
-#
-# For far fewer: 13 in place of 25 in the run printed here. To see both texts does not help a model that was trained for
-# something else. The reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a
-# wrong text, and its scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions
-# beside right and wrong texts, by the hundred thousand; this book has 46 questions, and no such model.
-#
-# </details>
-
-# %% tags=["nbval-ignore-output"]
-_, ten = search(vectors_of(questions), book, k=10)
-again = torch.stack([rerank(*pair) for pair in zip(questions, ten, strict=True)])
-among = right_chapters(ten).any(dim=1).sum()
-print(f"a right chapter among ten: {among} of {len(asked)} questions")
-for name, places in (("by cosine", ten), ("read again", again)):
-    hits = right_chapters(places[:, :3])
-    print(f"{name:10} first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-
-# %% tags=["remove-cell"]
-assert hits[:, 0].sum() < first[mini] - 3 and among > three[mini] + 3
 
 # %% [markdown]
 # ## What goes wrong
@@ -1043,61 +835,6 @@ print(f"mean over everything {careless @ alone:.2f}")
 # 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f --> on STS-B, and the pooler (`pooler_output` in
 # Hugging Face's models, which looks as if it were meant for this)
 # 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough not to be noticed.
-#
-# ### Not, and who did what
-#
-# Six pairs of sentences; two of them mean the same.
-
-# %% [markdown]
-# **Predict.** *The dog bit the man* is compared with *The man was bitten by the dog* and with *The man bit the dog*.
-# Which cosine of MiniLM's vectors is larger, and by about 0.02, 0.15 or 0.5?
-#
-# <details><summary>Answer</summary>
-#
-# The wrong one, by 0.15: 0.98 for the reverse event against 0.83 for the same event. It is tempting to blame the mean,
-# since both have the same tokens. But `[CLS]` has 0.99, and *dog*, biting and bitten, 0.96, more than *dog* biting in
-# both wordings, 0.90. The training probably seldom asked for it: among partners drawn at random, who bit whom hardly
-# matters.
-#
-# </details>
-
-# %%
-pairs = [
-    ("The dog bit the man.", "The man was bitten by the dog."),
-    ("The dog bit the man.", "The man bit the dog."),
-    ("I am sure that it will rain.", "I am not sure that it will rain."),
-    ("The meeting is at 3 pm.", "The meeting is at 4 pm."),
-    ("All students passed the exam.", "Everyone got through the test."),
-    ("All students passed the exam.", "No student passed the exam."),
-]
-for first, second in pairs:
-    u, v = encoder.embed([first, second])
-    print(f"{u @ v:.2f}  {first:29}  {second}")
-
-with torch.no_grad():  # The dog bit the man; the same, passive; the reverse: (n, 384)
-    one, passive, other = (
-        encoder.bert(torch.tensor([encoder.ids(text)])).hidden[0]
-        for text in (*pairs[0], pairs[1][1])
-    )
-dog = "dog, biting and bitten", one[2], other[5]
-same_dog = "dog, biting, and biting in the passive", one[2], passive[7]
-for name, a, b in (("[CLS]", one[0], other[0]), dog, same_dog):
-    print(f"{F.cosine_similarity(a, b, dim=0):.2f}  {name}")
-
-# %% [markdown]
-# A *not* or another hour hardly changes the direction; *no student* moves the vector only a little further than a
-# paraphrase does.
-#
-# ### "Alike from 0.8 on"
-#
-# What is a high cosine? Take two sentences from different pairs of STS-B. After MiniLM's last layer they have a mean
-# cosine of -0.002<!-- sentence_vectors: untrained/mean/after_5/random_pairs .3f -->. With the same model's vectors
-# after layer 2 it is 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f -->, with maxima in place of
-# means 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->, and for `[CLS]` 0.99999<!--
-# sentence_vectors: untrained/cls/after_0/random_pairs .5f --> after layer 0. Pooled vectors have much in common: the
-# frequent words, the maxima, the same `[CLS]`. With them a cosine of 0.8 may be low. A threshold found with one model
-# means nothing for another. Unless a model was trained to give certain cosines, only their order has a meaning, and
-# that is what Spearman measures.
 #
 # ### The right answer counted as wrong
 #
@@ -1153,30 +890,14 @@ for scale in (1, 5, 20):
     )
 
 # %% [markdown]
-# **Exercise 2. The nearest strangers.** The 64 held-out pairs have 128 sentences. Among all pairs of sentences that
-# were *not* written as a pair, which three have the largest cosines? Encode each sentence once.
+# **Exercise 2. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right partner $p$ than to
+# a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with ordinary distances. Write it for batches,
+# compare it with `F.triplet_margin_loss`, and apply it to MiniLM's vectors of three sentences: *The dog bit the man*,
+# the same event, *The man was bitten by the dog*, and the reverse, *The man bit the dog*. What is the loss, and what
+# would it be with $p$ and $n$ exchanged?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 2
-sentences = [pair[side] for pair in held_out for side in ("first", "second")]
-vectors = encoder.embed(sentences)
-table = cosines(vectors, vectors).triu(1)
-written = torch.arange(0, len(sentences), 2)
-table[written, written + 1] = 0  # the pairs as they were written
-print(f"{len(sentences) * (len(sentences) - 1) // 2:,} pairs, {len(sentences)} passes")
-for cosine, place in zip(*table.flatten().topk(3), strict=True):
-    i, j = divmod(place.item(), len(sentences))
-    print(f"{cosine:.2f}  {sentences[i]} | {sentences[j]}")
-# The same topic, and no more: milk, letters, cats.
-
-# %% [markdown]
-# **Exercise 3. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right partner $p$ than to
-# a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with ordinary distances. Write it for batches,
-# compare it with `F.triplet_margin_loss`, and apply it to MiniLM's vectors of the dog that bit the man: what is the
-# loss, and what would it be with $p$ and $n$ exchanged?
-
-# %% tags=["hide-cell", "atol=0.02"]
-# Solution 3
 
 
 def by_triplet(a, p, n, margin=1.0):
@@ -1198,13 +919,13 @@ print(f"distances: right {(a - p).norm():.2f}, wrong {(a - n).norm():.2f}")
 print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% [markdown]
-# **Exercise 4. Opening the angles without training.** Vectors that all point the same way have large cosines whatever
+# **Exercise 3. Opening the angles without training.** Vectors that all point the same way have large cosines whatever
 # they say. Take the three layers of MiniLM (`lower.embed`), subtract from every vector the mean vector of the training
 # sentences, and compare again: what becomes of the mean cosine of sentences from different pairs, and of Spearman's
 # correlation?
 
 # %% tags=["hide-cell", "atol=0.02"]
-# Solution 4
+# Solution 3
 training = [pair[side] for pair in scored for side in ("first", "second")]
 centre = lower.embed(training).mean(dim=0)
 
@@ -1220,19 +941,19 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 # ## Summary
 #
 # 1. A cross-encoder reads pairs, n(n − 1)/2 of them; a bi-encoder reads n texts, and vectors are compared afterwards.
-# 2. A sentence's vector is the mean of its tokens' vectors, padding left out. Vectors are compared by the cosine, of
-#    which only the order counts.
+# 2. A sentence's vector is the mean of its tokens' vectors, padding left out, and two are compared by the cosine of
+#    their angle. Spearman's correlation asks whether the cosines put pairs into the order that people put them in.
 # 3. On STS-B, means of vectors that were not trained to be compared (MiniLM's after layers 0 and 2) do worse than
 #    counted words whose rare words weigh more, and better if they are weighted so, too, but no better than means of
 #    static vectors. Siamese training by cosines takes them further.
 # 4. Objectives: a class from (u, v, |u − v|); the score that the cosine should have; or the right partner among all of
 #    the batch, by cosines times 20.
-# 5. On 46 questions, too few to be sure, search by meaning found a right chapter more often than search by words. It
-#    does not see who did what, nor *not*. A cross-encoder can read the first candidates again, if it was trained for that.
+# 5. In-batch negatives take every other partner for wrong. A second right answer in the batch, worded otherwise, is
+#    pushed away like the rest.
 #
 # **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
-# **Next:** [chapter 18](18_after_bert.ipynb), what came after BERT.
+# **Next:** [chapter 17b](17b_searching.ipynb) searches this book with these vectors.
 #
 # ## References
 #

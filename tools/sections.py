@@ -4,8 +4,8 @@ lectures_lib/data/sections.jsonl.
 python tools/sections.py write   make the file anew from the chapters' text twins
 python tools/sections.py check   say whether it is up to date; exit 1 if not
 
-Chapter 17 and the page "Ask the book" read it. It ships with the package, since a notebook on Colab
-has no other file of the book.
+Chapter 17b and the page "Ask the book" read it. It ships with the package, since a notebook on
+Colab has no other file of the book.
 """
 
 import json
@@ -56,7 +56,7 @@ MACROS = {
 def twins() -> list[Path]:
     """The text twins of the chapters, in the order of the book; not of drafts that were never
     executed, nor of the page between two chapters (13b_name), which has no number to be found by;
-    chapters 8b, 9b, 10b, 11b, 14b, 16b and 18b have one, and a quiz.
+    chapters 8b, 9b, 10b, 11b, 14b, 16b, 17b and 18b have one, and a quiz.
     """
     return sorted(
         twin

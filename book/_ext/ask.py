@@ -1,5 +1,5 @@
 """The directive {ask}: a page that finds the sections nearest to a question, by the cosines of
-chapter 17.
+chapters 17 and 17b.
 
 The vectors of all sections and of the prepared questions are computed while the site is built, by
 the course's own BERT with MiniLM's weights; the page holds them as whole numbers from -127 to 127
@@ -112,7 +112,7 @@ def first_shown(
 def how_often_right(
     sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
 ) -> str:
-    """Of how many prepared questions a right chapter is found (chapter 17 counts the same)."""
+    """Of how many prepared questions a right chapter is found (chapter 17b counts the same)."""
     places = search(asked, told, k=min(3, len(told))).places.tolist()
     right = [
         [sections[i].number in question.chapters for i in row]

@@ -113,6 +113,7 @@ def live(name: str, height: int) -> str:
     import live as figures  # and with it all that makes the examples
 
     title, attributes, example = figures.parts(name)
+    example = fitting(example, height)
     text = re.sub(r"^<pre>", f'<pre style="font-size:{wrapped(example, height)}px">', example)
     return (
         f"<style>{figures.style(*figures.MORE.get(name, ()))}</style>"
@@ -125,12 +126,22 @@ def live(name: str, height: int) -> str:
 
 def wrapped(text: str, height: int) -> int:
     """The largest size, 26 pixels at most, at which lines that wrap fill at most this height."""
-    for size in range(26, 16, -1):
-        columns = (WIDTH - 200) / (GLYPH * size)
-        lines = sum(max(1, math.ceil(len(line) / columns)) for line in text.splitlines())
-        if 1.4 * size * lines <= height:
-            return size
-    return 16
+    sizes = range(26, 16, -1)
+    return next((size for size in sizes if filled(text, size) <= height), 16)
+
+
+def filled(text: str, size: int) -> float:
+    """How high lines of this size are that wrap."""
+    columns = (WIDTH - 200) / (GLYPH * size)
+    return 1.4 * size * sum(max(1, math.ceil(len(line) / columns)) for line in text.splitlines())
+
+
+def fitting(example: str, height: int) -> str:
+    """An example as far as it fits: without its last lines, if even small letters are too many."""
+    lines, end = example.removesuffix("</pre>").splitlines(), "</pre>"
+    while len(lines) > 1 and filled("\n".join(lines), 16) > height:
+        lines.pop()
+    return "\n".join(lines) + end if example.endswith(end) else example
 
 
 def points(lines: list[str]) -> str:

@@ -1,5 +1,5 @@
 """This book's own sections and questions about it: something to search that every reader knows
-(chapter 17, and the site's "Ask the book").
+(chapter 17b, and the site's "Ask the book").
 
 `tools/sections.py` makes the sections from the chapters. The questions were written by hand, each
 with the chapters that answer it.

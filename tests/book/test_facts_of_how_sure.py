@@ -69,8 +69,8 @@ def test_the_search_of_one_edition_adds_up():
     assert f"{sign_test(13, 5):.1f}" == "0.1" and "coins are as uneven one time in ten" in PROSE
 
 
-def test_chapter_17_still_counts_so():
-    notebook = nbformat.read(ROOT / "notebooks" / "17_sentence_bert.ipynb", 4)
+def test_chapter_17b_still_counts_so():
+    notebook = nbformat.read(ROOT / "notebooks" / "17b_searching.ipynb", 4)
     text = "".join(o.get("text", "") for c in notebook.cells for o in c.get("outputs", []))
     asked, alone = (
         re.search(r"of (\d+) questions, a right chapter comes", text)[1],

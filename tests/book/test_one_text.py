@@ -117,7 +117,7 @@ APART = {
     ("14b_words_and_spans", "entities"): "written out; the library asks seqeval",
     ("14b_words_and_spans", "word_vectors"): "one state, one batch",
     ("16b_trees", "uuas"): "the library's takes what can be read only once, too",
-    ("17_sentence_bert", "search"): "of vectors of length 1; the library's divides, and names",
+    ("17b_searching", "search"): "of vectors of length 1; the library's divides, and names",
 }
 # What it writes otherwise and the library has under another name.
 OTHERWISE = {

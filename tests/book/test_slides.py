@@ -83,6 +83,12 @@ def test_a_slide_brings_its_live_figures_example_and_what_starts_it():
     assert pieces.wrapped("a " * 9000, 300) == 16
 
 
+def test_an_example_too_long_for_a_slide_is_shown_as_far_as_it_fits():
+    long = "<pre>" + "\n".join(f"line {i}" for i in range(40)) + "</pre>"
+    assert pieces.fitting("<pre>one line\nanother</pre>", 300) == "<pre>one line\nanother</pre>"
+    assert pieces.fitting(long, 300).endswith("line 12</pre>")  # 13 lines, each of 22.4 pixels
+
+
 @pytest.mark.parametrize("name", DECKS)
 def test_a_slide_has_few_words_and_something_to_say(name):
     for slide in slides.read(name)["slides"]:

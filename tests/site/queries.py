@@ -40,7 +40,7 @@ QUERIES = {
     "QA": f"{N}14b_words_and_spans#a-span-where-is-the-answer",
     "finetuning": f"{N}14_fine_tuning",
     "word2vec": f"{N}15_features#one-vector-for-each-word",
-    "TF-IDF": f"{N}17_sentence_bert#searching-this-book",
+    "TF-IDF": f"{N}17b_searching#the-book-once-the-question-when-it-comes",
     "FLOPs": f"{N}18b_what_it_costs#operations",
     "fp16": f"{N}18b_what_it_costs#half-precision",
     "top p": f"{N}09_generating#top-k-and-top-p",

@@ -33,7 +33,8 @@ IN_CHAPTERS = {
     "13_pretraining": ["dice", "filler"],
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
-    "17_sentence_bert": ["nearness", "pulling", "sentence_map"],
+    "17_sentence_bert": ["nearness", "pulling"],
+    "17b_searching": ["sentence_map"],
     "18_after_bert": ["filler"],
     "18b_what_it_costs": ["reader"],
 }

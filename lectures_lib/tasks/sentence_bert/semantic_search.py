@@ -1,5 +1,5 @@
-"""Semantic search: the texts of a corpus whose vectors are nearest to a query's, by cosine (chapter
-17).
+"""Semantic search: the texts of a corpus whose vectors are nearest to a query's, by cosine
+(chapters 17 and 17b).
 """
 
 from typing import NamedTuple
