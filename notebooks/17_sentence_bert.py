@@ -873,7 +873,7 @@ for cosine in (1.0, 0.95, 0.9, 0.5):
 # %% [markdown]
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. The factor.** Four pairs with perfect vectors: each u equals its own v and is at a right angle to the
 # other three. How small is the loss of `by_partner` with a factor of 1, 5 and 20? And with 1,024 such pairs? Work out

@@ -411,7 +411,7 @@ for name, model in {
 # %% [markdown]
 # ## Exercises
 #
-# None of these is graded. A solution is folded under each.
+# Ungraded; a solution is folded below each.
 #
 # **Exercise 1. The nearest strangers.** The 64 pairs have 128 sentences. Among all pairs of sentences that were *not*
 # written as a pair, which three have the largest cosines? Encode each sentence once.
