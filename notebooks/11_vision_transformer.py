@@ -936,9 +936,9 @@ print(f"pixels from 0 to 16 {accuracy(model, 16 * images):.2f}")
 # its images were brought to; use the image processor that is stored beside it.
 
 # %% [markdown]
-# **4. Without a class token.** Write `MeanViT`, which classifies the mean of the patches' outputs instead of the
-# class token's. Train it with patches of 4 × 4. (Change one method; `train` may take the class of the model as an
-# argument.) Is the class token needed?
+# **4. Without a class token.** Write `MeanViT`, which classifies the mean of the patches' outputs instead of the class
+# token's. Train it with patches of 4 × 4. (Change one method; write a `quick` that trains any model for 300 steps.) Is
+# the class token needed?
 
 
 # %% tags=["hide-cell", "atol=0.04"]

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Searching this book
 #
-# Below, two searches through the titles and first sentences of this book's sections. Both are asked the same question,
-# and each shows the three sections that it takes for the nearest: the first by the words that they share, the second by
-# what they mean.
+# Below, two searches through the titles and first sentences of this book's sections. Both are asked *Why does the most
+# probable translation come out too short?*, and each shows the three sections that it takes for the nearest: the first
+# by the words that they share, the second by what they mean.
 #
 # The answer stands in a section called *The length penalty*. It speaks of *probability*, *translations* and *shorter*; to
 # a program that compares words, none of these is *probable*, *translation* or *short*. **How does the second search find
@@ -199,9 +199,10 @@ for score, i in zip(cosine[0], place[0], strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# About 8. A chapter has some sixteen sections and its second half, where it has one, counts as well, so one drawn
-# section is right for about 1 question in 16. With three draws it is nearly three times that. 1 is tempting: it would be
-# so if each question had a single right *section*. A measure that is lenient is lenient with luck, too.
+# About 8. A chapter has some seventeen sections, those of its second half included, and a few questions have two or
+# three right chapters, so one drawn section is right for about 1 question in 16. With three draws it is nearly three
+# times that. 1 is tempting: it would be so if each question had a single right *section*. A measure that is lenient is
+# lenient with luck, too.
 #
 # </details>
 
@@ -258,15 +259,15 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 assert 5 < (1 - (1 - share) ** 3).sum() < 11
 
 # %% [markdown]
-# All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters. In
-# the first place its lead is small. Among three it is larger; is that luck? Where it and the counted words disagree,
+# All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
+# In the first place its lead is small. Among three it is larger; is that luck? Where it and the counted words disagree,
 # equally good searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins
 # more, but coins are as uneven in one round of ten or twenty (last line but one), and the counts move by some questions
-# whenever this book is edited: it is a hint, no more. The three layers do no better than counted words. What finds is
-# not BERT as such, but what it was trained for.
+# whenever this book is edited: it is a hint, no more. The three layers do no better than counted words. So it is not
+# any vectors of a BERT that find. (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
-# And all of MiniLM fails more often where the question names BERT: many sections do, and are near to every such
-# question. Once it fails at everyday words for what the book calls label smoothing.
+# All of MiniLM also fails more often where the question names BERT, four times of eight: another hint. Perhaps many
+# sections that name it are near to every such question. Of the other misses one is again about label smoothing.
 #
 # ## Search, then read again
 #
@@ -335,7 +336,8 @@ assert hits[:, 0].sum() < first[mini] - 3 and among > three[mini] + 3
 #
 # The wrong one, by 0.15: 0.98 for the reverse event against 0.83 for the same event. It is tempting to blame the mean,
 # since both have the same tokens. But `[CLS]` has 0.99, and *dog*, biting and bitten, 0.96, more than *dog* biting in
-# both wordings, 0.90. The training probably seldom asked for it: among partners drawn at random, who bit whom hardly
+# both wordings, 0.90. (If you solved exercise 2 of chapter 17, you had the first two as distances, 0.58 and 0.21: |u −
+# v|² = 2 − 2 cos(u, v).) The training probably seldom asked for it: among partners drawn at random, who bit whom hardly
 # matters.
 #
 # </details>
@@ -370,21 +372,22 @@ for name, a, b in (("[CLS]", one[0], other[0]), dog, same_dog):
 # %% [markdown]
 # ### "Alike from 0.8 on"
 #
-# What is a high cosine? This book has a small set of 64 pairs of sentences with scores. The first sentences of two pairs
-# are strangers.
+# What is a high cosine? Of the 160 scored pairs of [chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) 64
+# were not trained on. The first sentences of two pairs are strangers.
 
 # %% [markdown]
 # **Predict.** Three ways to give a sentence a vector, all from MiniLM: the mean after the last layer, the mean after
-# layer 2, and in each component the maximum after layer 2. What is the mean cosine of two strangers each time: about
-# 0.1, 0.6 or 0.9?
+# layer 2 (counted from 0: the three layers of above), and in each component the maximum after layer 2. What is the mean
+# cosine of two strangers each time: is it about 0.9, 0.05 or 0.6?
 #
 # <details><summary>Answer</summary>
 #
-# About 0.05, 0.6 and 0.9, in this order. (Strangers of STS-B: -0.002<!-- sentence_vectors:
-# untrained/mean/after_5/random_pairs .3f -->, 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f --> and
-# 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->; for `[CLS]` after layer 0, 0.99999<!--
-# sentence_vectors: untrained/cls/after_0/random_pairs .5f -->.) Pooled vectors have much in common: the frequent words,
-# the maxima, the same `[CLS]`. Only the last layer was trained to take strangers apart.
+# About 0.05, 0.6 and 0.9, in this order. (Strangers of STS-B:
+# -0.002<!-- sentence_vectors: untrained/mean/after_5/random_pairs .3f -->,
+# 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f --> and
+# 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->; for `[CLS]` after layer 0,
+# 0.99999<!-- sentence_vectors: untrained/cls/after_0/random_pairs .5f -->.) Pooled vectors have much in common: the
+# frequent words, the maxima, the same `[CLS]`. Only the mean after the last layer was trained to set strangers apart.
 #
 # </details>
 
@@ -442,8 +445,9 @@ print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
 wins = (hits.any(dim=1) & ~best).sum().item()
 losses = (best & ~hits.any(dim=1)).sum().item()
 print(f"beside all of MiniLM: {wins} won, {losses} lost, {sign_test(wins, losses):.2f}")
-# A few more than MiniLM alone, and coins do that easily: a hint again. (Weights for the
-# two, chosen on these 46 questions, would have to be tested on others.)
+# Among three, two more than MiniLM alone, and coins are as uneven more often than not: no
+# hint at all. (Weights for the two, chosen on these 46 questions, would have to be tested
+# on others.)
 
 # %% [markdown]
 # **Exercise 3. "I do not know."** Something is always nearest. Let the search be silent below a cosine. Which one lets
@@ -465,8 +469,8 @@ print(f"of the {len(asked)} questions, at 0.3 and above: {(highest >= 0.3).sum()
 # 0.3 parts the book from the kitchen, not from what sounds like the book.
 
 # %% [markdown]
-# **Exercise 4. Fifteen steps.** Train the last of the three layers with in-batch negatives, on pairs that have nothing to
-# do with this book: those of the training set with a score of 4 or more, and each sentence of the entailment set with one
+# **Exercise 4. Fifteen steps.** Train the last of the three layers with in-batch negatives, on pairs that are not about
+# this book: chapter 17's training pairs with a score of 4 or more, and each sentence of the entailment set with one
 # that follows from it. (`Siamese`, `SiameseBatches` and `ranking_loss` are in the library.) Does the search find more?
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
