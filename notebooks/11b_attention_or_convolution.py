@@ -486,15 +486,6 @@ print("scores of the classes", tuple(hybrid(shirt).shape))
 # | the four convolutions, and a mean over the places | 66,000 | 91.2 %<!-- images: fashion_mnist/cnn/augmented/test/min .1f --> to 91.5 %<!-- images: fashion_mnist/cnn/augmented/test/max .1f --> | 75.0 %<!-- images: cifar10/cnn/augmented/test/min .1f --> to 75.2 %<!-- images: cifar10/cnn/augmented/test/max .1f --> |
 # | hybrid | 3.3 million | 93.2 %<!-- images: fashion_mnist/hybrid/augmented/test/min .1f --> to 93.7 %<!-- images: fashion_mnist/hybrid/augmented/test/max .1f --> | 82.8 %<!-- images: cifar10/hybrid/augmented/test/min .1f --> to 83.0 %<!-- images: cifar10/hybrid/augmented/test/max .1f --> |
 #
-# So convolutions below help a lot. Why, the table does not say: all had the same learning rate, which may suit one
-# better than another; they look at overlapping windows, and a shape is the same to them wherever it lies, also within a
-# patch; but they also bring four layers with ReLU and batch normalisation. Nor does it show what attention adds, for
-# the hybrid has fifty times the parameters of the convolutions alone. (In the paper, with all models pre-trained on 300
-# million pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
-#
-# Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
-# with published ones.
-#
 # </details>
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three curves over 10,000 batches on CIFAR-10, all rising and flattening. The hybrid's is the highest throughout and ends at 0.82; the ViT's begins just above the convolutions', is passed at once and ends at 0.73, the convolutions' at 0.75."}, "figure": {"caption": "CIFAR-10: share of the 5,000 validation pictures named rightly. Means of three seeds."}}
@@ -551,6 +542,15 @@ ax.set(ylim=(0.3, 0.9))
 plt.show()
 
 # %% [markdown]
+# So convolutions below help a lot. Why, the answer's table does not say: all had the same learning rate, which may suit one
+# better than another; they look at overlapping windows, and a shape is the same to them wherever it lies, also within a
+# patch; but they also bring four layers with ReLU and batch normalisation. Nor does it show what attention adds, for
+# the hybrid has fifty times the parameters of the convolutions alone. (In the paper, with all models pre-trained on 300
+# million pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
+#
+# Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
+# with published ones.
+#
 # <details><summary>The trainings beside each other, and the paper's</summary>
 #
 # | | the digits above | one core, 150 minutes | a GPU, about a quarter of an hour | the paper's ViT-B/16 |
