@@ -29,7 +29,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results, stored
 from lectures_lib.data import ImageBatch
-from lectures_lib.data.drawing import brushed, moved
+from lectures_lib.data.drawing import brushed, displaced
 from lectures_lib.files import write_whole
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit
@@ -110,7 +110,7 @@ def measured(model: ViT, test: ImageBatch) -> dict:
     few = ImageBatch(test.images[:N_CHANGED], test.labels[:N_CHANGED])
     shifted = {
         str(far): [
-            share_right(model, ImageBatch(moved(few.images, far * x, far * y), few.labels))
+            share_right(model, ImageBatch(displaced(few.images, far * x, far * y), few.labels))
             for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1))
         ]
         for far in MOVES

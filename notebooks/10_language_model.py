@@ -197,7 +197,7 @@ unigram = torch.bincount(row, minlength=VOCABULARY) + 1.0
 unigram = unigram / unigram.sum()
 
 pairs = torch.zeros(VOCABULARY, VOCABULARY)
-# pairs[first, second] += 1 for each pair of neighbours; a plain += would count repeats once
+# pairs[first, second] += 1 for each pair; a plain += would count repeats once
 pairs.index_put_((row[:-1], row[1:]), torch.ones(len(row) - 1), accumulate=True)
 bigram = (pairs + 50 * unigram) / (pairs.sum(dim=1, keepdim=True) + 50)
 

@@ -704,8 +704,8 @@ def shifted(images, generator):
 torch.manual_seed(0)
 shown = train(ViT(four_patches), augment=shifted)
 print(f"as they are {accuracy(shown):.2f}, moved {accuracy(shown, moved):.2f}")
-# The shifted images make both alike, and cost much of the rest. Perhaps 600 steps are too
-# few for them: the model above had 3,000 (and smaller patches).
+# The shifted images make both alike, and cost much of the rest. Perhaps 600 steps are
+# too few for them: the model above had 3,000 (and smaller patches).
 
 # %% [markdown]
 # ## Summary

@@ -53,7 +53,7 @@ def brushed(
     return image + (grey - image) * cover
 
 
-def moved(
+def displaced(
     images: Float[Tensor, "*batch height width"], right: int, down: int
 ) -> Float[Tensor, "*batch height width"]:
     """The pictures moved by whole pixels. What leaves is lost, and what comes in is 0."""

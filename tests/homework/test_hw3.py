@@ -110,7 +110,6 @@ def test_rate_and_loss_as_the_library_and_torch_compute_them():
             )
         for case in key("hw3.smoothed_cross_entropy", seed).cases:
             logits, targets, epsilon, pad = case.args
-            assert (targets == pad).any()
             mine = RIGHT["smoothed_cross_entropy"](*case.args)
             assert_close(mine, training.label_smoothed_cross_entropy(logits, targets, epsilon, pad))
             assert_close(

@@ -4,7 +4,16 @@ import pytest
 import torch
 
 from lectures_lib import data, stored
-from lectures_lib.data.drawing import BLOCK, BRUSH, EDGE, RADIUS, SIDE, brushed, digit_image, moved
+from lectures_lib.data.drawing import (
+    BLOCK,
+    BRUSH,
+    EDGE,
+    RADIUS,
+    SIDE,
+    brushed,
+    digit_image,
+    displaced,
+)
 
 
 def test_a_vertical_line_fills_the_middle():
@@ -62,9 +71,9 @@ def test_a_brush_is_soft_and_rubs_out():
 
 def test_a_moved_picture_loses_what_leaves_it():
     picture = torch.arange(1.0, 10).view(1, 3, 3)
-    assert moved(picture, 1, 0)[0].tolist() == [[0, 1, 2], [0, 4, 5], [0, 7, 8]]
-    assert moved(picture, 0, -2)[0].tolist() == [[7, 8, 9], [0, 0, 0], [0, 0, 0]]
-    assert not moved(picture, -3, 0).any()
+    assert displaced(picture, 1, 0)[0].tolist() == [[0, 1, 2], [0, 4, 5], [0, 7, 8]]
+    assert displaced(picture, 0, -2)[0].tolist() == [[7, 8, 9], [0, 0, 0], [0, 0, 0]]
+    assert not displaced(picture, -3, 0).any()
 
 
 def test_ten_garments_are_one_of_each_class_and_most_are_named():

@@ -12,7 +12,7 @@ from live_page import EVERY_FIGURE, between, swipe
 from lectures_lib import data, results, stored
 from lectures_lib.analysis.rollout import rollout
 from lectures_lib.blocks.recording import record
-from lectures_lib.data.drawing import brushed, digit_image, moved
+from lectures_lib.data.drawing import brushed, digit_image, displaced
 from lectures_lib.tasks.sentence_bert import cosines
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,7 @@ def changes(n: int) -> list:
 
 def changed(greys: list, stroke: list, grey: float, right: int, down: int) -> torch.Tensor:
     """The library's picture of such a change."""
-    return moved(brushed(torch.tensor(greys).view(1, 28, 28), stroke, grey), right, down)
+    return displaced(brushed(torch.tensor(greys).view(1, 28, 28), stroke, grey), right, down)
 
 
 @pytest.mark.parametrize("name", ["digits", "garments"])
@@ -250,7 +250,7 @@ def test_a_garment_is_changed_by_keyboard_and_read(drawing):
     rub = box.get_by_role("button", name="Rub out patch 5")
     rub.focus()
     page.keyboard.press("Enter")
-    sleeveless = moved(shirt, 1, 0)
+    sleeveless = displaced(shirt, 1, 0)
     sleeveless[0, 7:14, :7] = 0
     with torch.no_grad():
         expected = 100 * stored.garments()(sleeveless[None]).softmax(dim=-1)[0]

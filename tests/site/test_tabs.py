@@ -21,7 +21,7 @@ def test_a_used_tab_remembers_nothing(tabs, address):
     asked = sorted(set(page.asked))
     page.evaluate("localStorage.mine = sessionStorage.mine = window.mine = 1")
     page.evaluate("setTimeout(() => { throw new Error('late') }, 0); console.error('said')")
-    page.context.route("**/*.css", lambda route: route.abort())
+    page.context.route("**/*.css*", lambda route: route.abort())
     page.emulate_media(media="print", color_scheme="dark", reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 800})
     page.context.new_page()
