@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Searching this book
 #
-# Below, two searches through the titles and first sentences of this book's sections. Both are asked *Why does the most
-# probable translation come out too short?*, and each shows the three sections that it takes for the nearest: the first
-# by the words that they share, the second by what they mean.
+# Below, two searches through the titles and first sentences of this book's sections. Both are asked the question above
+# the bars, and each shows the three sections that it takes for the nearest: the first by the words that they share, the
+# second by what they mean.
 #
 # The answer stands in a section called *The length penalty*. It speaks of *probability*, *translations* and *shorter*; to
 # a program that compares words, none of these is *probable*, *translation* or *short*. **How does the second search find
@@ -64,6 +64,7 @@ for ax, (name, nearness) in zip(
     ax.set(title=name, yticks=[], xlim=(0, 1))
     ax.invert_yaxis()
 axes[1].set_xlabel("cosine with the question")
+fig.suptitle(short[0])
 plt.show()
 
 # %% tags=["remove-cell"]
