@@ -469,11 +469,9 @@ print("map of features", tuple(hybrid[0](shirt).shape))
 print("scores of the classes", tuple(hybrid(shirt).shape))
 
 # %% [markdown]
-# **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, shifted and mirrored as before, three
-# seeds each: the ViT (with $d_{ff} = 2d$, as all of ours), the four convolutions with a mean over the places instead of
-# a Transformer, and the hybrid. Once on Fashion-MNIST, once on CIFAR-10 (photographs of 32 × 32 pixels in ten classes,
-# animals and vehicles, 10,000 for the test; Krizhevsky 2009). On which of the two does the hybrid lead the ViT by more,
-# and why? By about one, four or ten points?
+# **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, three seeds each: the ViT, the four
+# convolutions with a mean over the places instead of a Transformer, and the hybrid; once on Fashion-MNIST, once on
+# CIFAR-10 (photographs of ten classes). On which does the hybrid lead the ViT by more: by one, four or ten points?
 #
 # <details><summary>Answer</summary>
 #
@@ -548,7 +546,8 @@ plt.show()
 # the hybrid has fifty times the parameters of the convolutions alone. (In the paper, with all models pre-trained on 300
 # million pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
 #
-# Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
+# (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by Krizhevsky
+# 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
 # with published ones.
 #
 # <details><summary>The trainings beside each other, and the paper's</summary>
