@@ -372,9 +372,9 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Not ahead: of the 10,000 test pictures the ViT names 91.0
-# %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7
-# %<!-- images_cpu: fashion_mnist/cnn/augmented/test/mean .1f -->. With hundreds of millions of pictures a large ViT
+# Not ahead: of the 10,000 test pictures the ViT names
+# 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions
+# 91.7 %<!-- images_cpu: fashion_mnist/cnn/augmented/test/mean .1f -->. With hundreds of millions of pictures a large ViT
 # came out ahead (above). Here the distance first grows and then shrinks, not steadily (on the validation pictures 3.5
 # points after 900 batches, 7 after 1,800, 0.7 after 7,200, 1.2 at the end). With one seed each and 10,000 pictures,
 # "level" cannot be told from "behind". The ViT also took longer:
@@ -546,9 +546,9 @@ plt.show()
 # the hybrid has fifty times the parameters of the convolutions alone. (In the paper, with all models pre-trained on 300
 # million pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
 #
-# (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by Krizhevsky
-# 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists of JPEGs, which lose a little of each picture: compare these shares with each other, not
-# with published ones.
+# (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by
+# Krizhevsky 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists
+# of JPEGs, which lose a little of each picture: compare these shares with each other, not with published ones.
 #
 # <details><summary>The trainings beside each other, and the paper's</summary>
 #
