@@ -158,9 +158,8 @@ for name, model in {"ViT": vit, "CNN": cnn}.items():
 #
 # <details><summary>Answer</summary>
 #
-# The CNN about a half, and the ViT no less: with three seeds the CNN had 0.52 or 0.53, the ViT 0.53 to 0.66. "It knows
-# that a thing stays the same when it moves" is tempting; it is true of a convolution with a stride of 1, away from the
-# edge, and not of the network.
+# Each about half, or somewhat more; the CNN has no great lead. "It knows that a thing stays the same when it moves" is
+# tempting; it is true of a convolution with a stride of 1, away from the edge, and not of the network.
 #
 # </details>
 
