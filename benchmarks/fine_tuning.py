@@ -19,7 +19,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -58,8 +57,11 @@ def measured(train: Any, accuracy: Any) -> dict[str, float]:
     start = time.perf_counter()
     train()
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return {"seconds": seconds, "accuracy": accuracy(), "peak_gib": peak}
+    return {
+        "seconds": seconds,
+        "accuracy": accuracy(),
+        "peak_gib": results.peak_memory() / 2**30,
+    }
 
 
 def ours(n: int, seed: int) -> dict[str, float]:

@@ -9,7 +9,6 @@ the operating system says it is: it repeats within some per cent.
 """
 
 import argparse
-import resource
 import subprocess
 import sys
 
@@ -27,7 +26,7 @@ REPETITIONS = 3
 
 def megabytes() -> float:
     """This process's peak so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024  # Linux counts in KiB
+    return results.peak_memory() / 2**20
 
 
 def training_step(name: str) -> None:

@@ -39,10 +39,11 @@ SECONDS_FOR_A_MESSAGE = 120
 NUMBER = re.compile(
     r"(?<![\w.])(?:[-−+] ?)?\d++(?:,\d{3}(?!\d))*+(?:\.\d+)?+(?:e[-+]?\d+)?+(?![A-Za-z_]|\.?\d)"
 )
+# The process's own peak: getrusage's ru_maxrss begins with that of the process that started it.
 REPORT = """
-import json, pathlib, resource, lectures_lib
-megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-print(json.dumps([lectures_lib.__file__, megabytes, sorted(path.name for path in pathlib.Path().iterdir())]))
+import json, pathlib, lectures_lib
+from lectures_lib.results import peak_memory
+print(json.dumps([lectures_lib.__file__, peak_memory() >> 20, sorted(path.name for path in pathlib.Path().iterdir())]))
 """
 
 

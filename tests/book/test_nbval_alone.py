@@ -2,6 +2,7 @@
 and for the right reason.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from tools.nbval_alone import same, tolerance
+from tools.nbval_alone import REPORT, same, tolerance
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -155,3 +156,14 @@ def test_what_is_left_behind_is_seen(name, verdicts):
     verdict, words = verdicts[name]["leaves nothing behind"]
     assert verdict == "FAILED"
     assert LEAVE[name][1] in words
+
+
+def test_the_memory_is_the_notebooks_own_not_that_of_who_started_it(tmp_path):
+    """pytest, which starts the kernels, had 2109 MB one day, and ten small notebooks were red."""
+    starter = (
+        "import subprocess, sys; held = b'x' * (2 << 30);"
+        f"print(subprocess.check_output([sys.executable, '-c', {REPORT!r}], text=True))"
+    )
+    said = subprocess.check_output([sys.executable, "-c", starter], cwd=tmp_path, text=True)
+    _, megabytes, _ = json.loads(said)
+    assert 50 < megabytes < 1024

@@ -219,16 +219,17 @@ def test_wrong_answers_and_errors_are_in_no_doubt():
 # -------------------------------------------------------------------------- the grader's own memory
 
 PEAK = """
-import json, os, resource, sys
+import json, os, sys
 import torch
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.sandbox.template import Limits, Template
 from lectures_lib.homework.questions import Case
+from lectures_lib.results import peak_memory
 from tests.homework.toy import question, double
 
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    return peak_memory() >> 20
 
 cases = [Case((torch.randn(3),)) for _ in range(4)]
 questions = [question(f"q{i}", double, cases, seconds=60.0) for i in range(4)]
