@@ -133,7 +133,7 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Dev is heard for 2.41 hours in total, since he talks to several people at once. *Giving* attention is limited, so
+# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total, since he talks to several people at once. *Giving* attention is limited, so
 # **rows sum to 1**; *receiving* it is not, so a column may sum to anything between 0 and the number of listeners.
 #
 # What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: Ada

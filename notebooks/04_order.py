@@ -360,7 +360,7 @@ ax.set(ylim=(0, 1.05))
 plt.show()
 
 # %% [markdown]
-# The reader without positions finds the best strategy that is open to it, and stops there: it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
+# The reader without positions finds the best strategy that is open to it, and stops there. It is not a weak model; it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
 # a computed ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
 # ([results](../book/results/attention.md#order)).
@@ -533,6 +533,10 @@ plt.show()
 # be 3 · 3; but angles add.)
 #
 # </details>
+#
+# Most language models of today add no position vectors: in each layer they turn the queries and keys themselves, by an
+# angle that grows with the place (*rotary* positions, **RoPE**, Su et al. 2021). Turning both by the same angle leaves
+# their dot product as it was, so a score depends on the distance alone.
 
 
 # %%

@@ -850,7 +850,7 @@ plt.show()
 #
 # In a training step on one sentence of 128 words, a GRU, the recurrent layer of [chapter 1](01_bottleneck.ipynb), took
 # 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
-# cores (the median of 25 runs, which lay between 7 and 38). In a convolution no word waits: at 512 words ours took
+# cores. In a convolution no word waits: at 512 words ours took
 # 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one
 # layer of it sees only three neighbouring words. Two words at a distance of 500 meet only through a stack of many
 # layers, which the last column of the table counts. (The logarithm holds for convolutions with growing gaps; without

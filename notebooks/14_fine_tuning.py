@@ -438,8 +438,9 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# Five seeds, each with other sentences to learn from, give on average (these bags *count* words, so their last row
-# differs from what is printed above):
+# Five seeds, each with other sentences to learn from, give on average (the last row differs a little from the numbers
+# above: these bags *count* words, the frozen vectors are read with fixed settings, and the sentences come in another
+# order):
 #
 # | sentences | bag of words | frozen | fine-tuned |
 # |---|---|---|---|
