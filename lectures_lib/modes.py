@@ -28,6 +28,15 @@ def set_modes(modes: Modes) -> None:
         part.training = training
 
 
+def check_at_rest(model: nn.Module) -> None:
+    """Refuse a model that is to be read and is in training mode."""
+    if model.training:
+        raise ValueError(
+            "the model is in training mode, where dropout makes every reading another one: call "
+            "model.eval() first"
+        )
+
+
 @contextmanager
 def evaluating(model: Any) -> Iterator[None]:
     """Switch the model's dropout off; afterwards, also after an error, each part is in the mode in

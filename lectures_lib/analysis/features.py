@@ -18,6 +18,7 @@ from lectures_lib.analysis.probing import ScalarMix
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.data.batches import Batches, pad_texts
 from lectures_lib.models.bert import Bert
+from lectures_lib.modes import check_at_rest
 from lectures_lib.tasks.word_level import Cut, hidden_states
 from lectures_lib.tokenization import WordPiece
 
@@ -89,11 +90,7 @@ def word_vectors(
         ValueError: for no texts, another word for `pieces`, and a model in training mode, whose
             dropout makes vectors random.
     """
-    if model.training:
-        raise ValueError(
-            f"features need a model at rest: call model.eval() first (its dropout is "
-            f"{model.config.dropout})"
-        )
+    check_at_rest(model)
     if pieces not in PIECES:
         raise ValueError(f"pieces is one of {', '.join(PIECES)}, got {pieces!r}")
     if not texts:

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from lectures_lib.analysis.attention_statistics import check_governors
 from lectures_lib.models.bert import Bert
-from lectures_lib.tasks.word_level import cut_words, hidden_states
+from lectures_lib.modes import check_at_rest
+from lectures_lib.tasks.word_level import cut_words, hidden_states, indicator
 from lectures_lib.tokenization import WordPiece
 
 Edge = tuple[int, int]  # two words, counted from 0, the left one first
@@ -49,11 +50,11 @@ def impact_matrix(
             mode.
     """
     n_states = model.config.n_layers + 1
-    if len(words) < 2 or not -n_states <= layer < n_states or model.training:
-        state = "training" if model.training else "evaluation"
+    check_at_rest(model)
+    if len(words) < 2 or not -n_states <= layer < n_states:
         raise ValueError(
-            f"needed: at least 2 words (got {len(words)}), a layer from {-n_states} to "
-            f"{n_states - 1} (got {layer}), and a model in evaluation mode (it is in {state} mode)"
+            f"needed: at least 2 words (got {len(words)}) and a layer from {-n_states} to "
+            f"{n_states - 1} (got {layer})"
         )
     cut = cut_words(tokenizer, words, model.config.max_len)
     n, mask = len(words), tokenizer.token_id("[MASK]")
@@ -61,9 +62,7 @@ def impact_matrix(
     inputs = torch.tensor([cut.ids]).repeat(len(hidden_words), 1)
     for row, chosen in enumerate(hidden_words):
         inputs[row, [place for word in chosen for place in cut.places[word]]] = mask
-    means = torch.stack(
-        [torch.zeros(len(cut.ids)).index_fill(0, torch.tensor(p), 1 / len(p)) for p in cut.places]
-    )
+    means = indicator(cut.places, len(cut.ids), mean=True)
     vectors, device = [], next(model.parameters()).device
     for part in inputs.split(batch_size):
         lengths = torch.full((len(part),), len(cut.ids), device=device)

@@ -20,6 +20,7 @@ from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.recording import record
 from lectures_lib.data import pad
 from lectures_lib.models.bert import Bert
+from lectures_lib.modes import check_at_rest
 from lectures_lib.tasks.alignment import read_words
 from lectures_lib.tokenization import WordPiece
 
@@ -84,7 +85,7 @@ def word_states(
         tokens, lengths = _padded([cuts[i] for i in batch], model)
         hidden = torch.stack(hidden_states(model, tokens, lengths)).cpu()
         for row, i in enumerate(batch):
-            means = _indicator(cuts[i].places, tokens.shape[1], mean=True)
+            means = indicator(cuts[i].places, tokens.shape[1], mean=True)
             found[i] = means @ hidden[:, row]
     return found
 
@@ -130,8 +131,8 @@ def attention_between_words(
     n = weights.shape[-1]
     if wrong := [list(p) for p in places if not p or min(p) < 0 or max(p) >= n]:
         raise ValueError(f"every word has pieces among 0 … {n - 1}, got {wrong[0]}")
-    attending = _indicator(places, n, mean=True).to(weights)
-    attended = _indicator(places, n, mean=False).to(weights)
+    attending = indicator(places, n, mean=True).to(weights)
+    attended = indicator(places, n, mean=False).to(weights)
     return attending @ weights @ attended.T
 
 
@@ -148,11 +149,7 @@ def hidden_states(
 
 
 def _cut_all(model: Bert, tokenizer: WordPiece, sentences: Sequence[Sequence[str]]) -> list[Cut]:
-    if model.training:
-        raise ValueError(
-            "the model is in training mode, where dropout makes every reading another one: call "
-            "model.eval() first"
-        )
+    check_at_rest(model)
     return [cut_words(tokenizer, words, model.config.max_len) for words in sentences]
 
 
@@ -168,7 +165,7 @@ def _padded(cuts: Sequence[Cut], model: Bert) -> tuple[Tensor, Tensor]:
     return tokens.to(device), lengths.to(device)
 
 
-def _indicator(places: Sequence[Sequence[int]], n: int, mean: bool) -> Float[Tensor, "words n"]:
+def indicator(places: Sequence[Sequence[int]], n: int, mean: bool) -> Float[Tensor, "words n"]:
     """A matrix whose row w picks the pieces of word w: 1 at each, or, to average, 1 divided by
     their number.
     """

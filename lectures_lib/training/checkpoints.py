@@ -10,6 +10,7 @@ that whenever the machine stops, one whole checkpoint is there.
 import json
 import random
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +84,16 @@ def load(
     optimizer: torch.optim.Optimizer,
     scheduler: Any | None,
     process: int = 0,
+    check: Callable[[dict[str, Any], int], None] = lambda facts, n_processes: None,
 ) -> tuple[dict[str, Any], int]:
     """Put a checkpoint's state into model, optimizer, scheduler and this process's random
-    generators.
+    generators; nothing of it, if the checkpoint is refused.
+
+    Args:
+        path: the file.
+        model, optimizer, scheduler: as `save` was given them.
+        process: which of the processes this is, from 0.
+        check: called with what is returned, before anything is put in: raises what it refuses.
 
     Returns:
         The facts that were kept with it, and the number of processes that trained it.
@@ -123,8 +131,14 @@ def load(
             f"{path} was written with {' and '.join(header['kinds'])}; this run has "
             f"{' and '.join(now)}"
         )
-    _load_model(path, model, _below("model.", tensors))
+    weights, saved = _named_once(model.state_dict()), _below("model.", tensors)
+    _check_weights(path, weights, saved)
+    check(header["facts"], len(header["generators"]))
+    # before the weights: torch refuses another optimizer's state before it takes any of it
     _load_optimizer(path, optimizer, header["optimizer"], header["param_groups"])
+    with torch.no_grad():
+        for name, weight in weights.items():
+            weight.copy_(saved[name])
     if scheduler is not None:
         scheduler.load_state_dict(header["scheduler"])
     set_random_state(header["generators"][process])
@@ -185,8 +199,7 @@ def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     }
 
 
-def _load_model(path: Path, model: nn.Module, saved: dict[str, Tensor]) -> None:
-    own = _named_once(model.state_dict())
+def _check_weights(path: Path, own: dict[str, Tensor], saved: dict[str, Tensor]) -> None:
     if {name: weight.shape for name, weight in own.items()} != {
         name: weight.shape for name, weight in saved.items()
     }:
@@ -199,9 +212,6 @@ def _load_model(path: Path, model: nn.Module, saved: dict[str, Tensor]) -> None:
             f"{path} is that of another model; {len(wrong)} weights differ in name or shape, the "
             f"first: {wrong[0]}"
         )
-    with torch.no_grad():
-        for name, weight in own.items():
-            weight.copy_(saved[name])
 
 
 def _load_optimizer(

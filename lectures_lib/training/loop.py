@@ -128,8 +128,9 @@ def fit(
         progress: show a progress bar.
 
     Raises:
-        TypeError, ValueError: for arguments that training cannot use, an epoch without batches, or
-            a loss that is not one number; the message says which.
+        TypeError, ValueError: for arguments that training cannot use, an epoch without batches, a
+            loss that is not one number, or a checkpoint of more than `steps` steps; the message
+            says which.
         FloatingPointError: when the loss or the gradient is NaN or infinite; the weights are those
             before the step.
         CheckpointError: for a checkpoint that is damaged or another run's, and for what cannot be
@@ -159,7 +160,7 @@ def fit(
     )
     try:
         if resume:
-            run.load()
+            run.load(steps)
         with run.progress_bar(steps, progress) as bar:
             while history.step < steps:
                 micro_batches = [run.stream.next() for _ in range(accumulate)]

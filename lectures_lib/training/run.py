@@ -125,20 +125,28 @@ class Run:
             )
         self.accelerator.wait_for_everyone()
 
-    def load(self) -> None:
-        """Go on from the checkpoint, if it is there."""
+    def load(self, steps: int) -> None:
+        """Go on from the checkpoint, if it is there, to a step that is not behind it."""
         if not self.checkpoint.exists():
             return
-        facts, n_processes = checkpoints.load(
-            self.checkpoint, *self.saved, process=self.accelerator.process_index
+
+        def check(facts: dict[str, Any], n_processes: int) -> None:
+            then = (n_processes, facts["accumulate"])
+            now = (self.accelerator.num_processes, self.accumulate)
+            if then != now:
+                raise checkpoints.CheckpointError(
+                    f"{self.checkpoint} was written with (processes, accumulate) = {then}; this "
+                    f"run has {now}"
+                )
+            taken = len(facts["history"]["losses"])
+            if taken > steps:
+                raise ValueError(
+                    f"{self.checkpoint} is that of step {taken}, and this run ends at step {steps}"
+                )
+
+        facts, _ = checkpoints.load(
+            self.checkpoint, *self.saved, self.accelerator.process_index, check
         )
-        then = (n_processes, facts["accumulate"])
-        now = (self.accelerator.num_processes, self.accumulate)
-        if then != now:
-            raise checkpoints.CheckpointError(
-                f"{self.checkpoint} was written with (processes, accumulate) = {then}; this run "
-                f"has {now}"
-            )
         if self.accelerator.scaler is not None and facts["scaler"]:
             self.accelerator.scaler.load_state_dict(facts["scaler"])
         for name, kept in facts["history"].items():

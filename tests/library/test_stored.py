@@ -86,6 +86,13 @@ def test_the_model_that_fills_holes_knows_words():
     assert not model.training and stored.fill_mask()[0] is model
 
 
+def test_a_model_that_is_being_trained_fills_no_holes():
+    """Its dropout would make other guesses in every call."""
+    model, tokenizer = stored.small_bert()
+    with pytest.raises(ValueError, match=r"training mode.* call model\.eval\(\)"):
+        fill_mask(model.train(), tokenizer, "A [MASK] word.")
+
+
 def test_it_leaves_chance_as_it_was():
     torch.manual_seed(5)
     expected = torch.rand(3)

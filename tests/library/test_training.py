@@ -209,6 +209,12 @@ def test_random_state_covers_python_and_numpy():
     assert [random.random(), numpy.random.rand(), torch.rand(1).item()] == drawn
 
 
+def another_optimizer():
+    model, _, _ = start()
+    optimizer = torch.optim.Adam([*model[:2].parameters()], lr=0.02)
+    return model, optimizer, LambdaLR(optimizer, bert_schedule(5, 100))
+
+
 def another_model():
     model = nn.Sequential(nn.Linear(4, 9), nn.ReLU(), nn.Dropout(0.3), nn.Linear(9, 1))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
@@ -226,6 +232,7 @@ def another_model():
             {},
             r"another model; 3 weights differ in name or shape, the first: 0\.bias",
         ),
+        (lambda b: b, another_optimizer, {}, "another optimizer"),
         (lambda b: b, lambda: (*start()[:2], None), {}, r"with a scheduler"),
         (
             lambda b: b,
@@ -239,8 +246,23 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path, damage, run, option
     path = tmp_path / "run.safetensors"
     train(*start(), steps=3, checkpoint=path)
     path.write_bytes(damage(path.read_bytes()))
+    model, *others = run()
+    before, chance = weights(model), checkpoints.random_state()
     with pytest.raises(checkpoints.CheckpointError, match=message):
-        train(*run(), checkpoint=path, resume=True, **options)
+        train(model, *others, checkpoint=path, resume=True, **options)
+    assert_equal(weights(model), before)  # nothing of it was put in
+    assert torch.equal(chance["torch"], torch.get_rng_state())
+    assert not others[0].state
+
+
+def test_a_run_that_ends_before_its_checkpoint_is_refused(tmp_path):
+    path, run = tmp_path / "run.safetensors", start()
+    train(*start(), steps=4, checkpoint=path)
+    before = weights(run[0])
+    with pytest.raises(ValueError, match=r"safetensors is that of step 4, .* ends at step 2"):
+        train(*run, steps=2, checkpoint=path, resume=True)
+    assert_equal(weights(run[0]), before)
+    assert train(*run, steps=4, checkpoint=path, resume=True).step == 4
 
 
 # ---- what goes wrong

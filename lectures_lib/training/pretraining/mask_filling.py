@@ -6,6 +6,7 @@ import torch
 
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.models.bert import BertForPreTraining
+from lectures_lib.modes import check_at_rest
 from lectures_lib.tokenization import WordPiece
 
 
@@ -17,6 +18,7 @@ class Guess(NamedTuple):
 
 
 def _check_asked(model: BertForPreTraining, tokenizer: WordPiece, text: str, k: int = 5) -> None:
+    check_at_rest(model)
     if not 1 <= k <= len(tokenizer):
         raise ValueError(f"1 to {len(tokenizer)} guesses can be made, got k = {k}")
     if tokenizer.token_id("[MASK]") not in tokenizer.pair(text).ids:
@@ -31,7 +33,8 @@ def fill_mask(
     """The k likeliest word pieces for every [MASK] in a text, the likeliest first.
 
     Raises:
-        ValueError: for a text without [MASK], or a k below 1 or above the vocabulary's size.
+        ValueError: for a text without [MASK], a k below 1 or above the vocabulary's size, or a
+            model in training mode.
     """
     device = next(model.parameters()).device
     tokens = torch.tensor([tokenizer.pair(text).ids]).to(device)  # [CLS] text [SEP]
