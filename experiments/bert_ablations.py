@@ -19,7 +19,6 @@ the same tokens, and sees all that stands to their left.
 
 import argparse
 import json
-import tempfile
 import time
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -226,7 +225,7 @@ def main() -> None:
     parser.add_argument("--seeds", nargs="*", type=int, default=SEEDS)
     parser.add_argument("--runs", type=Path, help="a folder: where runs are kept")
     options = parser.parse_args()
-    folder = options.runs or Path(tempfile.mkdtemp())
+    folder = results.folder_of_runs(options.runs, options.size)
     torch.set_num_threads(1)
     size = SIZES[options.size]
     documents, held_out = (

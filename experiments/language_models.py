@@ -29,7 +29,6 @@ to train on. All models read the same subwords, and what they lose is shared out
 import argparse
 import json
 import random
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -315,8 +314,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
-    folder = arguments.runs or Path(tempfile.mkdtemp())
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results.folder_of_runs(arguments.runs, arguments.size)
     seeds = arguments.seeds or list(size.seeds)
     corpus = CORPORA[size.corpus]
     plain = {

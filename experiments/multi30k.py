@@ -22,7 +22,6 @@ what is in the folder.
 
 import argparse
 import json
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -260,8 +259,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
-    folder = arguments.runs or Path(tempfile.mkdtemp())
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = results.folder_of_runs(arguments.runs, arguments.size)
     seeds = arguments.seeds or list(size.seeds)
     limits = {"train": size.n_train, "validation": size.n_test, "test": size.n_test}
     captions = {

@@ -12,6 +12,7 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -91,6 +92,19 @@ def spreads(runs: list[dict], common: bool = False) -> dict[str, Any]:
         for key, first in runs[0].items()
         if key in shared
     }
+
+
+def folder_of_runs(runs: Path | None, size: str) -> Path:
+    """Where an experiment keeps its runs of one size, made where it is missing. Each size has a
+    folder of its own, so that a run of another size is never taken for one of this.
+
+    Args:
+        runs: what the command line names; None: a folder that nobody will look for again.
+        size: the size's name.
+    """
+    folder = (Path(tempfile.mkdtemp()) if runs is None else runs) / size
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def save(

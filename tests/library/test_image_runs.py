@@ -1,16 +1,18 @@
-"""Runs of `experiments/images.py` are kept, and taken up again by their name and their size."""
+"""Runs of experiments are kept, and taken up again by their name and their size."""
 
 import importlib.util
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lectures_lib import data
+from lectures_lib import data, results
 from lectures_lib.models.vit import ViTConfig
 
-SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "images.py"
+EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
+SCRIPT = EXPERIMENTS / "images.py"
 
 
 @pytest.fixture
@@ -38,3 +40,29 @@ def test_a_run_of_another_size_is_not_taken_for_this_one(images, monkeypatch, tm
     ):
         with pytest.raises(ValueError, match=says):
             images.measure(replace(size, **changed), digits, digits, "cnn", False, 0, run)
+
+
+def test_each_size_keeps_its_runs_in_a_folder_of_its_own(tmp_path):
+    cpu, full = (results.folder_of_runs(tmp_path / "runs", size) for size in ("cpu", "full"))
+    assert cpu != full and cpu.is_dir() and full.is_dir()
+    (cpu / "seed_0.json").write_text("{}")
+    assert [path.name for path in results.folder_of_runs(tmp_path / "runs", "cpu").iterdir()] == [
+        "seed_0.json"
+    ]
+    assert not list(full.iterdir())
+    thrown_away = results.folder_of_runs(None, "cpu")
+    assert thrown_away.is_dir() and thrown_away != results.folder_of_runs(None, "cpu")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        script
+        for script in sorted(EXPERIMENTS.glob("*.py"))
+        if all(option in script.read_text(encoding="utf-8") for option in ('"--size"', '"--runs"'))
+    ],
+    ids=lambda script: script.stem,
+)
+def test_no_experiment_takes_up_a_run_of_another_size(script):
+    """Each either keeps them apart, or compares their settings, as above."""
+    assert re.search(r"results\.folder_of_runs\(|size\.of_a_run\(", script.read_text("utf-8"))
