@@ -143,6 +143,16 @@ class WordPiece(Tokenizer):
             vocabulary, basic, learn_pieces(spellable, vocabulary, vocab_size, min_count, score)
         )
 
+    def add_special(self, token: str) -> int:
+        """Make `token` special; a new one gets the next id. Returns its id.
+
+        Only its name as it is becomes the special token. Where "cat" is special, "CAT" is a word
+        like others, and spelled with other pieces.
+        """
+        special = super().add_special(token)
+        self._memory.clear()  # of words that were spelled with it
+        return special
+
     def encode_word(self, word: str) -> EncodedWord:
         """What stands between two white spaces: cleaned, cut at signs, each part spelled. Dropped
         characters belong to no token.
@@ -282,8 +292,9 @@ class WordPiece(Tokenizer):
     def _longest_match(self, word: str, start: int) -> Spelled | None:
         prefix = CONTINUES if start else ""
         for end in range(min(len(word), start + self._longest_piece), start, -1):
-            piece = self.vocabulary.ids.get(prefix + word[start:end])
-            if piece is not None:
+            name = prefix + word[start:end]
+            piece = self.vocabulary.ids.get(name)
+            if piece is not None and name not in self.vocabulary.specials:
                 return Spelled(piece, start, end)
         return None
 

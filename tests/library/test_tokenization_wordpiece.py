@@ -318,6 +318,22 @@ def test_the_gain_is_the_difference_of_two_likelihoods(pair, more_left, more_rig
     )
 
 
+def test_ordinary_text_does_not_become_a_special_token():
+    """Cleaned, CAT is cat; but a special token is cut out of the text as it is written."""
+    wordpiece = WordPiece.train(["the cat sat on a tin, cats"] * 3, 300)
+    text, before = "CAT cat Cats", WordPiece.train(["the cat sat on a tin, cats"] * 3, 300)
+    assert "cat" in wordpiece.tokenize(text).tokens  # it has seen these words
+    special = wordpiece.add_special("cat")
+    encoding = wordpiece.tokenize(text)
+    assert [
+        text[start:end]
+        for i, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
+        if i == special
+    ] == ["cat"]
+    assert wordpiece.decode(encoding.ids, skip_specials=True) == "cat cats"
+    assert before.encode("CAT") == [special]
+
+
 def naive_training(words: list[str], n_merges: int, score: str, specials: int) -> list[Merge]:
     """The definition: count everything anew, score every pair, merge the best (of equals, the first
     in the vocabulary).
