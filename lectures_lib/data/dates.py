@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.data.batches import PairBatch
 
 ALPHABET = "_>." + " ,-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -19,6 +20,17 @@ PAD, BEGIN, END = 0, 1, 2
 FIRST, DAYS, ASIDE = datetime.date(1900, 1, 1), 73_049, 1000  # to the end of 2099
 
 
+def _check_letters(texts: Sequence[str]) -> None:
+    for number, text in enumerate(texts):
+        for place, character in enumerate(text):
+            if character not in ALPHABET:
+                raise ValueError(
+                    f"{character!r} (character {place} of text {number}, {text!r:.60}) is not "
+                    f"among the letters: {ALPHABET!r}"
+                )
+
+
+@at_the_door(_check_letters)
 def to_ids(texts: Sequence[str]) -> tuple[Int[Tensor, "batch n"], Int[Tensor, " batch"]]:
     """Token ids (batch, n), padded on the right, and the lengths.
 

@@ -29,8 +29,10 @@ def test_letters_become_ids_and_come_back():
     ids, lengths = to_ids(["july 20, 1969", "5 may 1821"])
     assert lengths.tolist() == [13, 10]
     assert to_text(ids[0]) == "july 20, 1969" and to_text(ids[1]) == "5 may 1821___"
-    with pytest.raises(ValueError):
-        to_ids(["20/7/1969"])
+    with pytest.raises(
+        ValueError, match=r"'/' \(character 2 of text 1, '20/7/1969'\) is not among"
+    ):
+        to_ids(["5 may 1821", "20/7/1969"])
 
 
 def test_a_day_has_two_spellings():
