@@ -2,6 +2,7 @@
 bad input is named.
 """
 
+import json
 import os
 import random
 import re
@@ -494,6 +495,7 @@ def test_objectives_say_what_does_not_fit(small, shapes_unchecked):
             "mean and max",
         ),
         ("1_Pooling/config.json", '{"pooling_mode": "lasttoken"}', "lasttoken"),
+        ("modules.json", '[{"type": "m.Transformer", "path": ""}]', "no pooling .*: Transformer"),
     ],
 )
 def test_a_checkpoint_with_other_parts_is_refused(tmp_path, file, text, message):
@@ -504,6 +506,31 @@ def test_a_checkpoint_with_other_parts_is_refused(tmp_path, file, text, message)
     (tmp_path / file).write_text(text)
     with pytest.raises(ValueError, match=message):
         SentenceBert.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "lowercase", "strips_accents"),
+    [
+        (None, True, True),
+        ({}, True, True),
+        ({"do_lower_case": True, "strip_accents": None}, True, True),
+        ({"do_lower_case": False}, False, False),
+        ({"do_lower_case": True, "strip_accents": False}, True, False),
+    ],
+)
+def test_whether_text_is_lower_cased_stands_in_the_checkpoint(
+    tmp_path, monkeypatch, settings, lowercase, strips_accents
+):
+    folder = minilm.checkpoint()
+    (tmp_path / "1_Pooling").mkdir()
+    for name in ("modules.json", "sentence_bert_config.json", "1_Pooling/config.json", "vocab.txt"):
+        (tmp_path / name).write_text((folder / name).read_text())
+    if settings is not None:
+        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    body = Bert(BertConfig(30_522, 8, 1, 1, 8, max_len=256))
+    monkeypatch.setattr(Bert, "from_pretrained", lambda name: body)
+    basic = SentenceBert.from_pretrained(tmp_path).tokenizer.basic
+    assert (basic.lowercase, basic.strips_accents) == (lowercase, strips_accents)
 
 
 def test_a_newer_pooling_file_is_read(tmp_path):

@@ -168,12 +168,13 @@ class SentenceBert(nn.Module):
             raise ValueError(
                 f"{folder} has parts that our SentenceBert does not: {', '.join(sorted(strange))}"
             )
+        if "Pooling" not in parts:
+            raise ValueError(f"{folder} has no pooling among its parts: {', '.join(sorted(parts))}")
         max_len = _read(folder / "sentence_bert_config.json")["max_seq_length"]
         pooling = _pooling_name(_read(folder / parts["Pooling"] / "config.json"))
-        tokenizer = WordPiece.load(folder / "vocab.txt")
         return cls(
             Bert.from_pretrained(folder),
-            tokenizer,
+            _vocabulary(folder),
             pooling,
             max_len,
             normalise="Normalize" in parts,
@@ -182,6 +183,17 @@ class SentenceBert(nn.Module):
 
 def _read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def _vocabulary(folder: Path) -> WordPiece:
+    """The checkpoint's tokenizer: whether it writes everything small stands in a file of its own,
+    and where there is none, it does.
+    """
+    settings = folder / "tokenizer_config.json"
+    said = _read(settings) if settings.exists() else {}
+    return WordPiece.from_vocab_txt(
+        folder / "vocab.txt", said.get("do_lower_case", True), said.get("strip_accents")
+    )
 
 
 def _pooling_name(config: dict[str, Any]) -> str:
