@@ -244,12 +244,20 @@ def load(task: str, split: str = "train", source: str = "offline", **options: An
     )
     if source not in sources:
         raise ValueError(f"no source {source!r} for {task!r}; there is: {', '.join(sources)}")
-    hub_id = found.real[0] if source == "real" else source
+    try:
+        return _real(found, found.real[0] if source == "real" else source, split)
+    except DataError as error:
+        if found.offline is None:
+            raise
+        raise DataError(f'{error}, or use source="offline"') from error
+
+
+def _real(found: Task, hub_id: str, split: str) -> Examples:
+    """A split of real data."""
     table, origin = read_split(hub_id, split)
     examples = found.gather([found.example(row) for row in name_classes(table, found.named)])
     if found.answer and all(example[found.answer] == -1 for example in examples):
         raise DataError(
-            f"{hub_id} hides the answers of its {split} split (all are -1): use "
-            f'split="validation", or source="offline"'
+            f'{hub_id} hides the answers of its {split} split (all are -1): use split="validation"'
         )
     return Examples(examples, origin)

@@ -20,7 +20,7 @@ REVISIONS = dict.fromkeys(
     ),
     "refs/convert/parquet",
 )
-REMEDIES = 'set LECTURES_DATA to a folder that holds it, or use source="offline"'
+REMEDY = "set LECTURES_DATA to a folder that holds it"
 
 
 class DataError(RuntimeError):
@@ -53,7 +53,7 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
             rows = datasets.load_dataset("parquet", data_files={split: str(file)}, split=split)
         except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
             raise DataError(
-                f"{file} is damaged ({_first_line(error)}): copy it again, or {REMEDIES}"
+                f"{file} is damaged ({_first_line(error)}): copy it again, or {REMEDY}"
             ) from error
         return rows, f"{hub_id}, {split}, from the mirror that LECTURES_DATA names"
 
@@ -65,8 +65,7 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
     # "Unknown split", "BuilderConfig not found", or: offline and nothing kept from before
     except ValueError as error:
         raise DataError(
-            f"the hub's {hub_id} has no split {split!r} to be had ({_first_line(error)}): "
-            f"{REMEDIES}"
+            f"the hub's {hub_id} has no split {split!r} to be had ({_first_line(error)}): {REMEDY}"
         ) from error
     except (OSError, datasets.exceptions.DatasetsError) as error:
         offline = (
@@ -76,7 +75,7 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
         )
         raise DataError(
             f"{hub_id} could not be fetched from the hub ({_first_line(error)}). {offline}, "
-            f"{REMEDIES}"
+            f"{REMEDY}"
         ) from error
     return rows, f"{hub_id}, {split}, from the Hugging Face hub"
 
