@@ -208,7 +208,8 @@ class SkipGramBatches:
         batch_size: pairs in a batch.  seed: decides everything that is drawn.
 
     Raises:
-        ValueError: for numbers below 1, or a text that `count` refuses.
+        ValueError: for numbers below 1, a text that `count` refuses, or a threshold that leaves
+            fewer than two of its words in a usual epoch: there would be no pairs.
     """
 
     def __init__(
@@ -230,12 +231,20 @@ class SkipGramBatches:
         counts = count(text, vocab_size)
         self.keep, self.noise = keep_probabilities(counts, threshold), noise_probabilities(counts)
         self.words = torch.tensor([i for sentence in text for i in sentence], dtype=torch.long)
+        kept = self.keep[self.words].sum().item()
+        if kept < 2:
+            raise ValueError(
+                f"of {len(self.words)} words in the text, threshold = {threshold} leaves "
+                f"{kept:.2g} in an epoch on average: a larger one is needed"
+            )
         self.sentence = torch.tensor(
             [number for number, sentence in enumerate(text) for _ in sentence]
         )
 
     def epoch(self, number: int) -> Iterator[SkipGrams]:
-        """The batches of epoch 0, 1, 2, … An epoch in which no pair was left has none."""
+        """The batches of epoch 0, 1, 2, … An epoch in which no pair was left has none, and `fit`
+        stops there.
+        """
         rng = torch.Generator().manual_seed(
             random.Random(f"seed {self.seed}, epoch {number}").getrandbits(63)
         )

@@ -237,6 +237,10 @@ def test_unknown_words_are_left_out():
         (lambda: SkipGramBatches([[], []], 2), "no words in these 2 sentences"),
         (lambda: SkipGramBatches([[0, 7]], 5), "from 0 to 7 in a vocabulary of 5, 0 … 4"),
         (lambda: SkipGramBatches([[0, -1]], 5), "from -1 to 0"),
+        (
+            lambda: SkipGramBatches([[0, 1, 2, 3]] * 25, 4),
+            r"of 100 words in the text, threshold = 1e-05 leaves 0\.63 in an epoch on average",
+        ),
         (lambda: word2vec.keep_probabilities(torch.tensor([1, 2]), 0.0), "above 0, got 0.0"),
         (lambda: WordVectors(["a"], torch.randn(2, 3)), "1 words, 2 vectors"),
         (
