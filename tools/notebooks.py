@@ -25,7 +25,7 @@ import jupytext
 import nbformat
 import yaml
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from lectures_lib.files import written_whole
 from lectures_lib.homework.set_up import install_and_tell
@@ -265,7 +265,7 @@ def main() -> None:
     for twin in chosen:
         try:
             run(twin)
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
             failed.append(f"{twin.relative_to(ROOT)}: {error}")
     sys.exit("\n\n".join([*failed, "The notebooks above were left as they were."]) if failed else 0)
 

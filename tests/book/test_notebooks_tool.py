@@ -4,6 +4,7 @@ import subprocess
 
 import nbformat
 import pytest
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 from lectures_lib.show.widget import embedded, source
 from tools import notebooks
@@ -90,3 +91,25 @@ def test_a_chapter_s_number_means_that_chapter():
     assert {twin.stem[:3] for twin in notebooks.twins("16_w")} == {"16_"}
     assert len(notebooks.twins("1")) > 9 and not notebooks.twins("99")
     assert notebooks.twins("") == notebooks.twins()
+
+
+def test_one_notebook_that_fails_stops_none_of_the_others(monkeypatch):
+    """Whether a cell raises, takes too long or takes its kernel with it."""
+    ways = [
+        CellExecutionError("", "NameError", "x"),
+        CellTimeoutError("too long"),
+        DeadKernelError("dead"),
+    ]
+    twins = [notebooks.ROOT / "notebooks" / f"{name}.py" for name in "abcd"]
+
+    def run(twin):
+        if ways:
+            raise ways.pop(0)
+
+    monkeypatch.setattr(notebooks, "twins", lambda only: twins)
+    monkeypatch.setattr(notebooks, "run", run)
+    monkeypatch.setattr("sys.argv", ["notebooks.py", "run"])
+    with pytest.raises(SystemExit) as ended:
+        notebooks.main()
+    failed = [line for line in str(ended.value).splitlines() if line.startswith("notebooks/")]
+    assert [line[:14] for line in failed] == ["notebooks/a.py", "notebooks/b.py", "notebooks/c.py"]
