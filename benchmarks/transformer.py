@@ -23,8 +23,8 @@ from lectures_lib import results
 from lectures_lib.blocks.layers import TokenEmbedding
 from lectures_lib.blocks.positions import SinusoidalPositions
 from lectures_lib.models.hugging_face import load_into, rename
-from lectures_lib.models.marian import IGNORED, KEY_MAP, sines_first
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.tasks.marian import IGNORED, KEY_MAP, sines_first
 
 VOCAB, D_MODEL, N_HEADS, N_LAYERS, D_FF, MAX_LEN = 8_000, 256, 4, 6, 1024, 256
 BATCH, N = 16, 64

@@ -766,7 +766,7 @@ CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"
 
 from transformers import MarianConfig, MarianMTModel
 
-from lectures_lib.models import marian
+from lectures_lib.tasks import marian
 
 if CHECKPOINT:
     translator = marian.from_pretrained(CHECKPOINT)

@@ -2,8 +2,9 @@
 
 import torch
 
-from lectures_lib.models import hugging_face, marian
+from lectures_lib.models import hugging_face
 from lectures_lib.models.transformer import Transformer
+from lectures_lib.tasks import marian
 
 SIZES = {
     "vocab_size": 30,
