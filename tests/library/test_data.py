@@ -210,7 +210,7 @@ def test_without_network_real_data_fails_and_says_what_to_do(monkeypatch):
     monkeypatch.setenv("HF_DATASETS_CACHE", "/nonexistent")
     with pytest.raises(data.DataError, match=r'multi30k .*LECTURES_DATA .*source="offline"'):
         data.load("translation", source="real")
-    with pytest.raises(data.DataError, match="qnli .*LECTURES_DATA") as raised:
+    with pytest.raises(data.DataError, match=r"qnli .*LECTURES_DATA") as raised:
         data.load("question_entailment", source="real")
     assert 'source="offline"' not in str(raised.value)  # the task has no such default
 

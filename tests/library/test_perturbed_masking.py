@@ -175,7 +175,7 @@ def test_bad_input_is_refused(reader, shapes_unchecked):
         impact_matrix(model, tokenizer, ["one"])
     with pytest.raises(ValueError, match=r"a layer from -7 to 6 \(got 7\)"):
         impact_matrix(model, tokenizer, WORDS, layer=7)
-    with pytest.raises(ValueError, match="is in training mode.* call model.eval"):
+    with pytest.raises(ValueError, match=r"is in training mode.* call model\.eval"):
         impact_matrix(Bert(BertConfig.TINY), tokenizer, WORDS)
     for build in (eisner, spanning_tree):
         with pytest.raises(ValueError, match=r"got shape \(2, 3\)"):
