@@ -148,18 +148,25 @@ def check_asked(at: Any, tokens: Tensor) -> None:
     Raises:
         ValueError: the message gives types and shapes.
     """
-    if at is not None and not (
-        isinstance(at, Tensor) and at.dtype == torch.bool and at.shape == tokens.shape
-    ):
-        what = (
-            f"{at.dtype} of shape {tuple(at.shape)}"
-            if isinstance(at, Tensor)
-            else f"a {type(at).__name__}"
-        )
-        raise ValueError(
-            f"at must be boolean, True where a word is asked for, of the tokens' shape "
-            f"{tuple(tokens.shape)}; got {what}"
-        )
+    if at is not None:
+        check_choice("at", "True where a word is asked for", at, tokens)
+
+
+def check_choice(name: str, meaning: str, given: Any, tokens: Tensor) -> None:
+    """Refuse what does not say of each of these tokens whether it is chosen.
+
+    Raises:
+        ValueError: the message gives types and shapes.
+    """
+    if isinstance(given, Tensor):
+        if given.dtype == torch.bool and given.shape == tokens.shape:
+            return
+        what = f"{given.dtype} of shape {tuple(given.shape)}"
+    else:
+        what = f"a {type(given).__name__}"
+    raise ValueError(
+        f"{name} must be boolean, {meaning}, of the tokens' shape {tuple(tokens.shape)}; got {what}"
+    )
 
 
 def check_read_and_asked(

@@ -106,9 +106,22 @@ def label_names(theirs: Mapping[str, Any], n_classes: int) -> list[str] | None:
     """The names of the classes, where a checkpoint's config.json has them; Hugging Face's "LABEL_0"
     … are none.
     """
-    named = theirs.get("id2label") or {}
-    names = [named.get(str(i), f"LABEL_{i}") for i in range(n_classes)]
-    return None if names == [f"LABEL_{i}" for i in range(n_classes)] else names
+    named, numbered = theirs.get("id2label") or {}, _numbered(n_classes)
+    names = [named.get(str(i), label) for i, label in enumerate(numbered)]
+    return None if names == numbered else names
+
+
+def labels_written(names: Sequence[str] | None, n_classes: int) -> dict[str, Any]:
+    """The names of the classes as config.json has them; None: Hugging Face's "LABEL_0" …"""
+    names = names or _numbered(n_classes)
+    return {
+        "id2label": {str(i): name for i, name in enumerate(names)},
+        "label2id": {name: i for i, name in enumerate(names)},
+    }
+
+
+def _numbered(n_classes: int) -> list[str]:
+    return [f"LABEL_{i}" for i in range(n_classes)]
 
 
 def rename(

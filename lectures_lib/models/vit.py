@@ -183,7 +183,8 @@ class ViT(nn.Module):
         folder = hugging_face.checkpoint_folder(name)
         facts = hugging_face.read_config(folder)
         config = vit_config(facts)
-        model = cls(config, hugging_face.label_names(facts, config.n_classes))
+        names = hugging_face.label_names(facts, config.n_classes)
+        model = hugging_face.without_init(lambda: cls(config, names))
         state = hugging_face.rename(
             hugging_face.read_state(folder), KEY_MAP | NEWER_KEY_MAP, IGNORED
         )
@@ -306,9 +307,7 @@ def vit_config(theirs: dict[str, Any]) -> "ViTConfig":
 
 def hugging_face_config(config: "ViTConfig", names: Sequence[str] | None = None) -> dict[str, Any]:
     """Our configuration as Hugging Face writes it."""
-    labels = {str(i): names[i] if names else f"LABEL_{i}" for i in range(config.n_classes)}
-    fixed = {"qkv_bias": True, "id2label": labels}
-    fixed["label2id"] = {label: int(i) for i, label in labels.items()}
+    fixed = {"qkv_bias": True, **hugging_face.labels_written(names, config.n_classes)}
     sizes = {theirs: getattr(config, ours) for theirs, ours in SIZES.items()}
     sizes["hidden_act"] = hugging_face.activation_written(config.activation)
     return {"model_type": "vit", "architectures": ["ViTForImageClassification"], **sizes, **fixed}

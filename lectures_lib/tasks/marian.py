@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from lectures_lib.data import pad
 from lectures_lib.decoding import beam
 from lectures_lib.models import hugging_face
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -140,17 +141,18 @@ class MarianVocabulary:
     training texts went through (it needs another package and changes few sentences).
 
     Raises:
-        FileNotFoundError: where a file is missing, or the package sentencepiece.
+        FileNotFoundError: where a file is missing.
+        ImportError: without the package `sentencepiece`.
     """
 
     def __init__(self, name: str | Path):
         try:
             from sentencepiece import SentencePieceProcessor
-        except ImportError as error:
-            raise FileNotFoundError(
-                "Marian's vocabulary needs a package that is not installed here: pip install "
-                "sentencepiece"
-            ) from error
+        except ModuleNotFoundError:
+            raise ImportError(
+                "Marian's vocabulary is read by the package sentencepiece, which is not installed "
+                "here: pip install sentencepiece"
+            ) from None
         folder = hugging_face.checkpoint_folder(name, VOCABULARY_FILES)
         missing = [file for file in VOCABULARY_FILES if not (folder / file).exists()]
         if missing:
@@ -199,10 +201,7 @@ class MarianVocabulary:
         """
         if not texts:
             raise ValueError("no sentences: at least one is needed")
-        rows = [self.encode(text) for text in texts]
-        lengths = torch.tensor([len(row) for row in rows])
-        n = int(lengths.max())
-        return torch.tensor([row + [self.pad] * (n - len(row)) for row in rows]), lengths
+        return pad([self.encode(text) for text in texts], self.pad)
 
 
 def translate(

@@ -514,9 +514,13 @@ def words_of(n, d=3):
         (
             lambda: mask_tokens(TOKENS, torch.zeros(3).bool(), 1, range(2, 5)),
             ValueError,
-            r"shape \(2, 3\), got torch.bool of shape \(3,\)",
+            r"shape \(2, 3\); got torch.bool of shape \(3,\)",
         ),
-        (lambda: mask_tokens(TOKENS, TOKENS * 0, 1, range(2, 5)), ValueError, "got torch.int64"),
+        (
+            lambda: mask_tokens(TOKENS, TOKENS * 0, 1, range(2, 5)),
+            ValueError,
+            r"special must be boolean, True where .* \(2, 3\); got torch.int64",
+        ),
         (
             lambda: mask_tokens([[1]], torch.zeros(1, 1).bool(), 1, range(2, 5)),
             TypeError,

@@ -4,6 +4,7 @@ refused and named.
 
 import io
 import json
+import sys
 import warnings
 
 import pytest
@@ -13,8 +14,9 @@ from torch.testing import assert_close
 
 from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.decoding import greedy
-from lectures_lib.models import hugging_face, marian
+from lectures_lib.models import hugging_face
 from lectures_lib.models.transformer import Transformer, TransformerConfig
+from lectures_lib.tasks import marian
 from tests.helpers.marian_twins import SIZES, their_model
 
 
@@ -299,4 +301,10 @@ def test_vocabulary_errors(vocabulary_folder, tmp_path):
     ):
         marian.translate(Transformer(TransformerConfig.TINY), vocabulary, ["the cat"])
     with pytest.raises(FileNotFoundError, match=r"source.spm, target.spm, vocab.json missing"):
+        marian.MarianVocabulary(tmp_path)
+
+
+def test_a_package_that_is_missing_is_no_file_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(ImportError, match="not installed here: pip install sentencepiece"):
         marian.MarianVocabulary(tmp_path)

@@ -208,6 +208,18 @@ def test_a_heads_dropout_and_its_kind_of_problem_are_written(tmp_path, kind):
     assert back.bert.config.dropout == 0.1
 
 
+def test_a_hub_is_asked_for_a_checkpoint_once(tmp_path, monkeypatch):
+    folder, asked = TokenTagger(Bert(CONFIG), 3).save_pretrained(tmp_path), []
+
+    def snapshot(name, allow_patterns):
+        asked.append(name)
+        return str(folder)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot)
+    TokenTagger.from_pretrained("owner/tagger")
+    assert asked == ["owner/tagger"]
+
+
 def test_the_names_of_classes_travel(tmp_path):
     import transformers
 

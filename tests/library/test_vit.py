@@ -138,6 +138,14 @@ def test_without_positions_the_order_of_patches_means_nothing():
     assert_close(model(shuffled), model(IMAGES))
 
 
+def test_reading_a_checkpoint_draws_nothing(tmp_path):
+    """Its weights are given, so chance stays as it was for whatever is drawn next."""
+    folder = ViT(ViTConfig(12, 4, 3, 5, 16, 2, 4, 32)).save_pretrained(tmp_path)
+    before = torch.get_rng_state()
+    ViT.from_pretrained(folder)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
 def test_a_checkpoint_of_ours_loads_in_transformers_and_back_bit_for_bit(tmp_path):
     from transformers import ViTForImageClassification
 

@@ -96,8 +96,9 @@ class Head(nn.Module):
                 `cls(Bert.from_pretrained(name), …)`), or with options or weights that we do not
                 know.
         """
-        config, state = read_checkpoint(name)
-        facts = hugging_face.read_config(hugging_face.checkpoint_folder(name))
+        folder = hugging_face.checkpoint_folder(name)
+        config, state = read_checkpoint(folder)
+        facts = hugging_face.read_config(folder)
         theirs = {
             key: state.pop(key)
             for key in list(state)
@@ -156,11 +157,7 @@ class Head(nn.Module):
         )
 
     def _their_labels(self) -> dict[str, Any]:
-        names = self.names or [f"LABEL_{i}" for i in range(self.head.out_features)]
-        return {
-            "id2label": {str(i): name for i, name in enumerate(names)},
-            "label2id": {name: i for i, name in enumerate(names)},
-        }
+        return hugging_face.labels_written(self.names, self.head.out_features)
 
 
 class Classifier(Head):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.tensors import check_whole_numbers
+from lectures_lib.checks.tokens import check_choice
 
 
 @dataclass(frozen=True)
@@ -56,19 +57,7 @@ def _check_masking(
     check_whole_numbers("token ids", tokens)
     if len(words) == 0:
         raise ValueError(f"no words to draw random tokens from: {words}")
-    if (
-        not isinstance(special, Tensor)
-        or special.dtype != torch.bool
-        or special.shape != tokens.shape
-    ):
-        what = (
-            f"{special.dtype} of shape {tuple(special.shape)}"
-            if isinstance(special, Tensor)
-            else f"a {type(special).__name__}"
-        )
-        raise ValueError(
-            f"special must be boolean and of the tokens' shape {tuple(tokens.shape)}, got {what}"
-        )
+    check_choice("special", "True where a token is never chosen", special, tokens)
 
 
 @at_the_door(_check_masking)
