@@ -19,6 +19,7 @@ from lectures_lib.checks.attention import (
     check_attention,
     check_heads,
     check_lengths_fit,
+    check_merge,
     check_query_and_context,
     check_scores,
     check_some_positions,
@@ -120,8 +121,13 @@ def split_heads(
     return x.view(batch, n, n_heads, width // n_heads).transpose(1, 2)
 
 
+@at_the_door(check_merge)
 def merge_heads(x: Float[Tensor, "batch n_heads n d_head"]) -> Float[Tensor, "batch n width"]:
-    """The inverse of `split_heads`: concatenate the heads' outputs, position by position."""
+    """The inverse of `split_heads`: concatenate the heads' outputs, position by position.
+
+    Raises:
+        ValueError: for a tensor without four dimensions.
+    """
     return x.transpose(1, 2).flatten(start_dim=2)
 
 

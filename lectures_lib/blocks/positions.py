@@ -7,6 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from lectures_lib.checks.door import at_the_door
+from lectures_lib.checks.sizes import check_size
 from lectures_lib.checks.tokens import check_fits_positions
 
 # The paper's 10000: the slowest hand of the clock turns once in 2π · 10000 positions.
@@ -35,10 +36,10 @@ def sinusoidal_positions(n: int, d_model: int, base: float = BASE) -> Float[Tens
     type.
 
     Raises:
-        ValueError: for n or d_model below 1.
+        TypeError, ValueError: for n or d_model that is no whole number of at least 1.
     """
-    if n < 1:
-        raise ValueError(f"at least one position is needed, got n = {n}")
+    check_size("n", n)
+    check_size("d_model", d_model)
     angles = torch.arange(n, dtype=torch.float64)[:, None] * frequencies(d_model, base)
     positions = torch.empty(n, d_model, dtype=torch.float64)
     positions[:, 0::2] = angles.sin()

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lectures_lib.checks.door import can_be_read
-from lectures_lib.checks.sizes import check_share
+from lectures_lib.checks.sizes import check_numbers, check_share, check_size
 from lectures_lib.checks.tensors import check_tensor, check_whole_numbers
 
 
@@ -57,8 +57,9 @@ def check_attention(
     Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: float = 0.0
 ) -> None:
     """Refuse queries, keys, values and a mask that do not go together: as `check_scores`, and where
-    K and V differ in number.
+    K and V differ in number, or dropout is no share.
     """
+    check_share("dropout", dropout)
     check_tensor("Q", Q)
     check_tensor("K", K)
     check_tensor("V", V)
@@ -81,14 +82,13 @@ def check_heads(
     """Refuse sizes that no multi-head attention can have.
 
     Raises:
-        ValueError: if d_k is not given and n_heads does not divide d_model, a size is below 1, or
-            dropout is no share.
+        ValueError: if d_k is not given and n_heads does not divide d_model, a size is no whole
+            number of at least 1, or dropout is no share.
     """
     sizes = {"d_model": d_model, "n_heads": n_heads, "d_k": d_k} | {
         name: others.get(name) for name in ("d_v", "d_context")
     }
-    if any(size is not None and size < 1 for size in sizes.values()):
-        raise ValueError(f"every size must be at least 1, got {sizes}")
+    check_numbers(**{name: size for name, size in sizes.items() if size is not None})
     if d_k is None and d_model % n_heads:
         raise ValueError(
             f"d_model = {d_model} cannot be divided into n_heads = {n_heads} equal heads; give d_k"
@@ -129,20 +129,31 @@ def check_query_and_context(
 
 def check_some_positions(n: int, device: torch.device | None = None) -> None:
     """Refuse a causal mask of no positions."""
-    if n < 1:
-        raise ValueError(f"a causal mask needs at least one position, got n = {n}")
+    check_size("n", n)
 
 
 def check_split(x: Tensor, n_heads: int) -> None:
     """Refuse vectors that cannot be cut into this many heads."""
+    check_tensor("x", x)
+    check_size("n_heads", n_heads)
     if x.dim() != 3:
         hint = "; for a single sequence write x[None]" if x.dim() == 2 else ""
         raise ValueError(
             f"vectors must be (batch, n, width), got a tensor of shape {tuple(x.shape)}{hint}"
         )
-    if n_heads < 1 or x.shape[-1] % n_heads:
+    if x.shape[-1] % n_heads:
         raise ValueError(
             f"a width of {x.shape[-1]} cannot be cut into n_heads = {n_heads} equal pieces"
+        )
+
+
+def check_merge(x: Tensor) -> None:
+    """Refuse what is not cut into heads."""
+    check_tensor("x", x)
+    if x.dim() != 4:
+        raise ValueError(
+            f"vectors cut into heads are (batch, n_heads, n, d_head), got a tensor of shape "
+            f"{tuple(x.shape)}"
         )
 
 

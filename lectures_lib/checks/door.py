@@ -31,5 +31,8 @@ def at_the_door(check: Callable[..., None]) -> Callable[[Callable], Callable]:
 
 
 def can_be_read(tensor: Tensor) -> bool:
-    """Whether a tensor's values can be looked at without waiting for another device."""
-    return tensor.device.type == "cpu"
+    """Whether a tensor's values can be looked at without waiting for another device. Within
+    `torch.func`'s transforms (vmap, say) one tensor stands for many.
+    """
+    wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    return tensor.device.type == "cpu" and not wrapped

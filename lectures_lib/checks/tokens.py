@@ -95,8 +95,19 @@ def check_shift(target: Tensor, begin: int) -> None:
 def check_read(
     model: Any, tokens: Tensor, segments: Tensor | None = None, lengths: Tensor | None = None
 ) -> None:
-    """Refuse texts that BERT cannot read."""
+    """Refuse texts that BERT cannot read, and a mask of real tokens where segments belong: Hugging
+    Face's tokenizers give one of whole numbers.
+    """
     check_lengths(lengths, tokens)
+    if lengths is not None or not isinstance(segments, Tensor) or segments.dtype == torch.bool:
+        return
+    if segments.shape != tokens.shape or not can_be_read(segments):
+        return
+    if (segments[:, 0] == 1).all() and (segments.diff(dim=1) <= 0).all():
+        raise ValueError(
+            "segments begin with 0, as a text's first token belongs to its first sentence; these "
+            "look like a mask of real tokens: say lengths=… in its place"
+        )
 
 
 def check_segments(

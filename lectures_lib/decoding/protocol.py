@@ -6,7 +6,7 @@ its own business (`StepState`): keys and values in a Transformer (the KV cache),
 an RNN. `decoding` knows no more of a model than this.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -121,10 +121,13 @@ def begin_decoding(
     """Read the source, then the begin token if there is one: the first scores.
 
     Raises:
-        TypeError: for an end, a begin or a max_len that is no whole number.
+        TypeError: for an end, a begin or a max_len that is no whole number, or a `never` that is
+            not several of them.
         ValueError: for a max_len below 1, a model that needs a begin token and got none, or a token
             that is not in the vocabulary.
     """
+    if not isinstance(never, Iterable):
+        raise TypeError(f"never must be several tokens, got {never!r}; write [{never!r}]")
     numbers = {"end": end, "max_len": max_len} | ({} if begin is None else {"begin": begin})
     numbers |= {f"never[{i}]": token for i, token in enumerate(never)}
     if wrong := [

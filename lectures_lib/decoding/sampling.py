@@ -5,12 +5,14 @@ of `protocol.StepModel`.
 """
 
 from collections.abc import Callable, Sequence
+from numbers import Real
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks.tensors import check_tensor
 from lectures_lib.decoding.protocol import Running, StepModel, begin_decoding
 from lectures_lib.decoding.stepwise import stepwise
 from lectures_lib.modes import evaluating
@@ -150,8 +152,10 @@ def keep_top_k(logits: Float[Tensor, "batch vocab"], k: int) -> Float[Tensor, "b
     all stay.
 
     Raises:
+        TypeError: for logits that are no tensor.
         ValueError: for a k below 1.
     """
+    check_tensor("logits", logits)
     if not isinstance(k, int) or k < 1:
         raise ValueError(f"top_k must be at least 1, got {k!r} (a whole number)")
     smallest_kept = logits.topk(min(k, logits.shape[-1]), dim=-1).values[..., -1:]
@@ -163,10 +167,12 @@ def keep_top_p(logits: Float[Tensor, "batch vocab"], p: float) -> Float[Tensor, 
     -∞.
 
     Raises:
+        TypeError: for logits that are no tensor.
         ValueError: for a p outside (0, 1].
     """
-    if not 0 < p <= 1:
-        raise ValueError(f"top_p must lie above 0 and not above 1, got {p}")
+    check_tensor("logits", logits)
+    if not isinstance(p, Real) or not 0 < p <= 1:
+        raise ValueError(f"top_p must lie above 0 and not above 1, got {p!r}")
     largest_first, order = logits.sort(dim=-1, descending=True)
     probabilities = largest_first.softmax(dim=-1)
     # what the likelier tokens reach without this one

@@ -6,6 +6,7 @@ Hugging Face's names of the weights, and how they become ours, stand at the end 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isqrt, prod
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,8 @@ from torch import Tensor, nn
 from lectures_lib.blocks.layers import ACTIVATIONS, Encoder, initialise
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.images import check_images
-from lectures_lib.checks.sizes import check_config
+from lectures_lib.checks.sizes import check_config, check_numbers
+from lectures_lib.checks.tensors import check_tensor
 from lectures_lib.models import hugging_face
 
 
@@ -52,16 +54,43 @@ def patches(
     return x.reshape(batch, rows * columns, channels * patch_size**2)
 
 
+def _check_unpatch(x: Any, patch_size: int, height: int, width: int) -> None:
+    check_tensor("x", x)
+    n = prod(grid(height, width, patch_size))
+    if x.dim() != 3 or x.shape[1] != n or x.shape[2] % patch_size**2:
+        raise ValueError(
+            f"an image of {height} × {width} pixels has {n} patches, (batch, {n}, channels · "
+            f"{patch_size}²); got a tensor of shape {tuple(x.shape)}"
+        )
+
+
+@at_the_door(_check_unpatch)
 def unpatch(
     x: Float[Tensor, "batch n_patches pixels"], patch_size: int, height: int, width: int
 ) -> Float[Tensor, "batch c h w"]:
-    """The images that these patches were cut from."""
+    """The images that these patches were cut from.
+
+    Raises:
+        ValueError: for patches that are not as many, or not as large, as the images'.
+    """
     rows, columns = grid(height, width, patch_size)
     channels = x.shape[2] // patch_size**2
     x = x.reshape(len(x), rows, columns, channels, patch_size, patch_size).permute(0, 3, 1, 4, 2, 5)
     return x.reshape(len(x), channels, height, width)
 
 
+def _check_square(positions: Any, rows: int, columns: int) -> None:
+    check_tensor("positions", positions)
+    check_numbers(rows=rows, columns=columns)
+    n = len(positions) - 1 if positions.dim() == 2 else 0
+    if n < 1 or isqrt(n) ** 2 != n:
+        raise ValueError(
+            f"positions are (1 + n, d_model), that of the class token and those of a square of n "
+            f"patches; got a tensor of shape {tuple(positions.shape)}"
+        )
+
+
+@at_the_door(_check_square)
 def interpolate_positions(
     positions: Float[Tensor, "n d_model"], rows: int, columns: int
 ) -> Float[Tensor, "n_new d_model"]:
@@ -70,6 +99,9 @@ def interpolate_positions(
 
     The class token's stays as it is. The old patches formed a square; scaling is bicubic, as in
     Hugging Face's code (in the authors' own it is linear).
+
+    Raises:
+        ValueError: for positions of no square of patches, or fewer than one row or column.
     """
     of_class, of_patches = positions[:1], positions[1:]
     side = round(len(of_patches) ** 0.5)

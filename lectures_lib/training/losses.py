@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks.tensors import check_tensor
+
 
 def label_smoothed_cross_entropy(
     logits: Float[Tensor, "*batch vocab"],
@@ -35,6 +37,8 @@ def label_smoothed_cross_entropy(
 
 def _real_targets(logits: Tensor, targets: Tensor, smoothing: float, pad_id: int) -> Tensor:
     """Which targets are no padding, once all is known to fit."""
+    check_tensor("logits", logits)
+    check_tensor("targets", targets)
     if not 0 <= smoothing <= 1:
         raise ValueError(f"label smoothing is a share between 0 and 1, got {smoothing}")
     if targets.shape != logits.shape[:-1]:

@@ -1,6 +1,7 @@
 """Learning rates over the steps: the Transformer's and BERT's (chapters 8 and 13)."""
 
 from collections.abc import Callable
+from numbers import Real
 
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.sizes import check_numbers
@@ -24,9 +25,11 @@ def transformer_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], fl
 
 
 def _check_warm_up(warmup: int, total: int) -> None:
-    if not 0 <= warmup < total:
+    numbers = isinstance(warmup, Real) and isinstance(total, Real)
+    if not (numbers and 0 <= warmup < total):
         raise ValueError(
-            f"the warm-up must end before the last step, got warmup = {warmup} and total = {total}"
+            f"the warm-up must end before the last step, got warmup = {warmup!r} and total = "
+            f"{total!r}"
         )
 
 

@@ -17,26 +17,34 @@ from hypothesis import strategies as st
 from lectures_lib import data
 from lectures_lib.blocks.attention import (
     MultiHeadAttention,
+    causal_mask,
+    fused_attention,
+    merge_heads,
     padding_mask,
     scaled_dot_product_attention,
     split_heads,
 )
 from lectures_lib.blocks.layers import ACTIVATIONS, TokenEmbedding
-from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
+from lectures_lib.blocks.positions import (
+    LearnedPositions,
+    SinusoidalPositions,
+    sinusoidal_positions,
+)
 from lectures_lib.blocks.recording import record
 from lectures_lib.checks.tokens import check_lengths
 from lectures_lib.data import WordVocabulary
-from lectures_lib.decoding import LanguageModelWithCache
+from lectures_lib.decoding import LanguageModelWithCache, greedy
+from lectures_lib.decoding.sampling import keep_top_k, keep_top_p
 from lectures_lib.models import word2vec
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig, shift_right
-from lectures_lib.models.vit import ViT, ViTConfig, patches
+from lectures_lib.models.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
 from lectures_lib.tasks import sentence_bert, task_heads
 from lectures_lib.tokenization import BPE, Vocabulary, WordPiece
 from lectures_lib.tokenization.byte_level import BYTE_OF_CHARACTER
-from lectures_lib.training import fit, packing
+from lectures_lib.training import bert_schedule, fit, label_smoothed_cross_entropy, packing
 from lectures_lib.training.pretraining import mask_tokens
 
 CONFIGS = {
@@ -613,3 +621,83 @@ def words_of(n, d=3):
 def test_data_and_tasks_say_what_came(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+SIZES_OF_HEADS = torch.zeros(1, 2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: label_smoothed_cross_entropy(torch.zeros(2, 3), [0, 1]),
+            TypeError,
+            "targets must be a tensor, got a list",
+        ),
+        (lambda: keep_top_k([[1.0, 2.0]], 1), TypeError, "logits must be a tensor"),
+        (lambda: keep_top_p([[1.0, 2.0]], 0.5), TypeError, "logits must be a tensor"),
+        (lambda: keep_top_p(torch.zeros(1, 2), "a"), ValueError, "top_p must lie .* got 'a'"),
+        (lambda: split_heads([[[1.0]]], 1), TypeError, "x must be a tensor, got a list"),
+        (
+            lambda: split_heads(torch.zeros(1, 2, 4), 2.0),
+            TypeError,
+            r"n_heads must be a whole number of at least 1, got 2\.0",
+        ),
+        (
+            lambda: merge_heads(SIZES_OF_HEADS[0]),
+            ValueError,
+            r"\(batch, n_heads, n, d_head\), got a tensor of shape \(2, 3, 4\)",
+        ),
+        (
+            lambda: unpatch(torch.zeros(5, 4), 2, 4, 4),
+            ValueError,
+            r"4 × 4 pixels has 4 patches, .* got a tensor of shape \(5, 4\)",
+        ),
+        (lambda: unpatch(torch.zeros(1, 5, 4), 2, 4, 4), ValueError, r"shape \(1, 5, 4\)"),
+        (lambda: unpatch(torch.zeros(1, 4, 6), 2, 4, 4), ValueError, r"shape \(1, 4, 6\)"),
+        (
+            lambda: interpolate_positions(torch.zeros(6, 8), 3, 3),
+            ValueError,
+            r"a square of n patches; got a tensor of shape \(6, 8\)",
+        ),
+        (lambda: interpolate_positions([[1.0]], 3, 3), TypeError, "positions must be a tensor"),
+        (lambda: interpolate_positions(torch.zeros(5, 8), 0, 3), ValueError, "rows = 0"),
+        (lambda: causal_mask(2.5), TypeError, r"n must be a whole number .* got 2\.5"),
+        (lambda: sinusoidal_positions(2.5, 4), TypeError, r"n must be a whole .* got 2\.5"),
+        (lambda: sinusoidal_positions(4, 2.5), TypeError, r"d_model must be a whole .* got 2\.5"),
+        (
+            lambda: MultiHeadAttention(8.0, 2),
+            ValueError,
+            r"d_model = 8\.0, which is no whole number",
+        ),
+        (lambda: bert_schedule("a", 3), ValueError, "warmup = 'a' and total = 3"),
+        (
+            lambda: greedy(
+                LanguageModel(LanguageModelConfig.TINY), TOKENS, end=1, max_len=2, never=3
+            ),
+            TypeError,
+            r"never must be several tokens, got 3; write \[3\]",
+        ),
+        (
+            lambda: fused_attention(*[SIZES_OF_HEADS] * 3, dropout=-1.0),
+            ValueError,
+            r"dropout is a share between 0 and 1, got dropout = -1\.0",
+        ),
+    ],
+)
+def test_at_the_rims_too_it_is_said_what_came(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_mask_is_not_read_as_segments():
+    """As Hugging Face's tokenizers give it, of whole numbers; `bert(tokens, mask)` ran, and gave
+    other vectors.
+    """
+    bert = Bert(BERT).eval()
+    for mask in ([[1, 1, 1], [1, 1, 0]], [[1, 1, 1]] * 2, [[1, 0, 0]] * 2):
+        with pytest.raises(ValueError, match=r"a mask of real tokens: say lengths=…"):
+            bert(TOKENS, torch.tensor(mask))
+    for segments in ([[0, 0, 1], [0, 1, 0]], [[0, 0, 0], [1, 1, 0]], [[1, 0, 1], [1, 1, 0]]):
+        bert(TOKENS, torch.tensor(segments))
+    bert(TOKENS, torch.ones(2, 3).long(), torch.tensor([3, 2]))  # here lengths are said

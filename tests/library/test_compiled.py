@@ -109,3 +109,30 @@ def test_it_would_show():
             return x * 2 if x.sum() > 0 else x
 
     assert torch._dynamo.explain(Reads())(torch.ones(2)).graph_break_count > 0
+
+
+# torch says so of attention's fused kernel.
+@pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")
+@pytest.mark.parametrize("make", MODELS)
+def test_vmap_over_single_inputs_gives_the_batch(make):
+    """Within it one tensor stands for many, whose numbers no check can read."""
+    model, inputs, _ = make()
+    model.eval()
+    given = inputs(3, 5)
+    one_by_one = torch.func.vmap(lambda *one: model(*(x[None] for x in one)))(*given)
+    for found, expected in zip(
+        torch.utils._pytree.tree_leaves(one_by_one),
+        torch.utils._pytree.tree_leaves(model(*given)),
+        strict=True,
+    ):
+        assert_close(found[:, 0], expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_without_memory_it_gives_shapes(make):
+    model, inputs, _ = make()
+    given = inputs(3, 5)
+    leaves = torch.utils._pytree.tree_leaves
+    there = leaves(model.to("meta")(*(x.to("meta") for x in given)))
+    assert [x.shape for x in there] == [x.shape for x in leaves(make()[0](*given))]
+    assert {x.device.type for x in there} == {"meta"}
