@@ -132,6 +132,40 @@ def test_every_import_of_the_library_is_declared():
     assert undeclared == {}
 
 
+ROOMS = ("notebooks", "solutions", "book", "tests", "tools", "benchmarks", "experiments")
+
+
+def of_our_own() -> set[str]:
+    """The modules and folders beside the library."""
+    files = [path.relative_to(ROOT) for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+    return {canonicalize_name(name) for path in files for name in (path.stem, *path.parts)}
+
+
+def undeclared(rooms: tuple[str, ...], asked: set[str]) -> dict[str, set[str]]:
+    """The files of these rooms that import what is neither asked for nor ours, and what that is."""
+    known = asked | of_our_own()
+    found = {
+        path.relative_to(ROOT).as_posix(): set.union(*imported(path)) - known
+        for room in rooms
+        for path in sorted((ROOT / room).rglob("*.py"))
+    }
+    return {path: names for path, names in found.items() if names}
+
+
+def test_every_import_of_a_chapter_is_declared():
+    """Colab installs what the extra names; another package's needs may change."""
+    assert undeclared(("notebooks",), declared(None) | declared("chapters")) == {}
+    assert undeclared(("solutions",), declared(None)) == {}
+
+
+def test_every_import_of_the_book_and_its_tools_is_required():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    asked = {
+        canonicalize_name(re.match(r"[\w.-]+", line)[0]) for line in lines if line[:1].isalnum()
+    }
+    assert undeclared(ROOMS, asked | declared(None)) == {}
+
+
 BLOCK = """
 import sys
 
