@@ -6,6 +6,7 @@ instead: they find less, and sometimes too much, but nothing that is written can
 """
 
 import ast
+import itertools
 import re
 import threading
 import warnings
@@ -21,6 +22,7 @@ STACK = 64 << 20
 _lock = threading.Lock()
 _ROUNDS = 5  # names for names for names …
 _MOST, _LONGEST = 8, 200  # things that one name may stand for, and characters of each
+_SPELLED = 50_000  # names that are spelled out where patterns read: a homework has a few hundred
 _MAGIC = re.compile(r"^([ \t]*)[%!][^\n]*$", re.MULTILINE)
 _GETTERS = ("getattr", "hasattr", "attrgetter", "operator.attrgetter")
 _IMPORTERS = ("import_module", "__import__", "importlib.import_module")
@@ -134,7 +136,7 @@ class _Names:
     """What the names in a notebook stand for: {"F": {"torch.nn.functional"}}."""
 
     meanings: dict[str, set[str]] = field(default_factory=dict)
-    stars: set[str] = field(default_factory=set)
+    stars: list[str] = field(default_factory=list)  # the modules, no more than `_MOST`
     own: set[str] = field(default_factory=set)
     own_attributes: set[str] = field(default_factory=set)
 
@@ -180,7 +182,7 @@ class _Names:
         return (
             [""]
             if name in self.own
-            else [name, *(f"{module}.{name}" for module in sorted(self.stars))]
+            else [name, *(f"{module}.{name}" for module in self.stars)]
         )
 
 
@@ -221,13 +223,16 @@ def _imports(node: ast.AST, names: _Names) -> list[str]:
             first = alias.name.partition(".")[0]
             names.add(alias.asname or first, [alias.name if alias.asname else first])
     elif isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        if len(module) > _LONGEST:
+            return []  # it would be written once for each name
         for alias in node.names:
-            full = f"{node.module or ''}.{alias.name}".strip(".")
-            told.append(node.module or "" if alias.name == "*" else full)
-            if alias.name == "*":
-                names.stars.add(node.module or "")
-            else:
+            full = f"{module}.{alias.name}".strip(".")
+            told.append(module if alias.name == "*" else full)
+            if alias.name != "*":
                 names.add(alias.asname or alias.name, [full])
+            elif module not in names.stars and len(names.stars) < _MOST:
+                names.stars.append(module)
     return told
 
 
@@ -317,27 +322,34 @@ def spelled_out(code: str) -> str:
     """
     full: dict[str, str] = {}
     told = []
-    for module, imported in _FROM.findall(code):
-        for name, alias in _names(imported):
-            full[alias or name] = f"{module}.{name}"
-            told.append(f"{module}.{name}")
-    for imported in _IMPORT.findall(code):
-        full |= {alias: name for name, alias in _names(imported) if alias}
+    for name, alias in itertools.islice(_imported(code), _SPELLED):
+        full[alias] = name
+        told.append(name)
     told += [".".join(filter(None, found)) for found in _ASKED_FOR.findall(code)]
     text = "\n".join([code, *told])
     for _ in range(2):  # an alias of an alias
-        text = _FIRST_NAME.sub(lambda found: full.get(found[1], found[1]), text)
+        text = _FIRST_NAME.sub(lambda found: full.get(found[1], found[1]), text, count=_SPELLED)
     return f"{code}\n{text}"
 
 
+def _imported(code: str) -> Iterator[tuple[str, str]]:
+    """(full name, the name it goes by) of each thing that is imported under a name of its own."""
+    for module, imported in _FROM.findall(code):
+        if len(module) <= _LONGEST:
+            for name, alias in _names(imported):
+                yield f"{module}.{name}", alias or name
+    for imported in _IMPORT.findall(code):
+        yield from ((name, alias) for name, alias in _names(imported) if alias)
+
+
 def _names(imported: str) -> list[tuple[str, str]]:
-    """(name, alias or "") of each in what stands behind `import`."""
+    """(name, alias or "") of each in what stands behind `import`, as far as they can be names."""
     parts = (
-        re.split(r"\s+as\s+", _COMMENT.sub("", part.strip("() \t\n\\")))
+        _COMMENT.sub("", part.strip("() \t\n\\")).split(maxsplit=3)
         for part in imported.split(",")[:1000]
     )
     return [
-        (part[0].strip(), part[1].strip() if len(part) > 1 else "")
+        (part[0], part[2] if len(part) > 2 and part[1] == "as" else "")
         for part in parts
-        if part[0].strip()
+        if part and len(part[0]) <= _LONGEST
     ]
