@@ -220,7 +220,9 @@ def test_hostile_code_takes_no_more_memory_than_it_has_letters(code):
 
 
 def test_an_import_with_spaces_of_every_kind_is_read_by_its_pattern():
-    code = "from  torch.nn.functional  import  relu \t as\t  r , scaled_dot_product_attention  as f\n"
+    code = (
+        "from  torch.nn.functional  import  relu \t as\t  r , scaled_dot_product_attention  as f\n"
+    )
     assert mentions([f"{code}broken(", "f(Q, K, V)"], READY) == (FUSED,)
 
 

@@ -179,11 +179,7 @@ class _Names:
         """A name that no import explains: the notebook's own, one of a module imported whole, or
         one that was there before.
         """
-        return (
-            [""]
-            if name in self.own
-            else [name, *(f"{module}.{name}" for module in self.stars)]
-        )
+        return [""] if name in self.own else [name, *(f"{module}.{name}" for module in self.stars)]
 
 
 def _used(trees: list[ast.Module], names: _Names) -> list[str]:
