@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from lectures_lib.homework.imports import without_magic
+
 MAX_TEXT = 200_000  # characters of code that are read as syntax trees: a homework has a tenth of it
 MAX_DEPTH = 90  # brackets within brackets; Python itself stops at 200
 # bytes for the parser, which stops at some thousand levels and needs 1 MB for them
@@ -23,7 +25,6 @@ _lock = threading.Lock()
 _ROUNDS = 5  # names for names for names …
 _MOST, _LONGEST = 8, 200  # things that one name may stand for, and characters of each
 _SPELLED = 50_000  # names that are spelled out where patterns read: a homework has a few hundred
-_MAGIC = re.compile(r"^([ \t]*)[%!][^\n]*$", re.MULTILINE)
 _GETTERS = ("getattr", "hasattr", "attrgetter", "operator.attrgetter")
 _IMPORTERS = ("import_module", "__import__", "importlib.import_module")
 
@@ -72,43 +73,27 @@ def with_a_large_stack(read: Callable[[list[str]], Any], cells: list[str]) -> An
 
 
 def syntax_trees(cells: list[str]) -> list[tuple[int, ast.Module]]:
-    """The code cells that can be read as syntax trees, with their numbers, from 1. To be called,
-    and its trees to be used, `with_a_large_stack`.
+    """The code cells that can be read as syntax trees, with their numbers, from 1. To be called
+    `with_a_large_stack`, and so is what goes down its trees by recursion (ast.walk does not).
     """
     found, left = [], MAX_TEXT
     for number, cell in enumerate(cells, start=1):
-        if len(cell) <= left and (tree := _tree_or_magic(cell)) is not None:
-            left -= len(cell)
+        if len(cell) > left:
+            continue
+        left -= len(cell)
+        if tree := _tree(cell) or _tree(without_magic(cell)):
             found.append((number, tree))
     return found
-
-
-def _tree_or_magic(cell: str) -> ast.Module | None:
-    return _tree(cell) or _tree(_MAGIC.sub(r"\1pass", cell))
 
 
 def _read(cells: list[str]) -> tuple[list[str], list[str], "_Names"]:
     """What the cells use that could be read as syntax trees; those that could not; what their names
     stand for.
     """
-    trees, unread = _trees(cells)
+    trees = dict(syntax_trees(cells))
+    unread = [cell for number, cell in enumerate(cells, start=1) if number not in trees]
     known = _Names()
-    return _used(trees, known), unread, known
-
-
-def _trees(cells: list[str]) -> tuple[list[ast.Module], list[str]]:
-    """The cells as syntax trees, and those that could not be read as such."""
-    trees, unread, left = [], [], MAX_TEXT
-    for cell in cells:
-        tree = None
-        if len(cell) <= left:
-            left -= len(cell)
-            tree = _tree_or_magic(cell)
-        if tree is None:
-            unread.append(cell)
-        else:
-            trees.append(tree)
-    return trees, unread
+    return _used(list(trees.values()), known), unread, known
 
 
 def _tree(code: str) -> ast.Module | None:
@@ -332,13 +317,13 @@ def _imported(code: str) -> Iterator[tuple[str, str]]:
     """(full name, the name it goes by) of each thing that is imported under a name of its own."""
     for module, imported in _FROM.findall(code):
         if len(module) <= _LONGEST:
-            for name, alias in _names(imported):
+            for name, alias in _listed(imported):
                 yield f"{module}.{name}", alias or name
     for imported in _IMPORT.findall(code):
-        yield from ((name, alias) for name, alias in _names(imported) if alias)
+        yield from ((name, alias) for name, alias in _listed(imported) if alias)
 
 
-def _names(imported: str) -> list[tuple[str, str]]:
+def _listed(imported: str) -> list[tuple[str, str]]:
     """(name, alias or "") of each in what stands behind `import`, as far as they can be names."""
     parts = (
         _COMMENT.sub("", part.strip("() \t\n\\")).split(maxsplit=3)
