@@ -1,6 +1,7 @@
 """Files that are written whole or not at all: checkpoints, results, tokenizers, grades."""
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +13,11 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     the file of before is untouched.
 
     The draft is on the disk before the name points to it, else a power cut could leave a name
-    without a file. Each process has its own, so that of two that write one file the later one's
-    stays, whole; one that is killed meanwhile leaves its draft behind.
+    without a file. Each thread of each process has its own, so that of two that write one file the
+    later one's stays, whole; one that is killed meanwhile leaves its draft behind.
     """
     path = Path(path)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.draft")
     try:
         yield draft
         with open(draft, "rb") as file:

@@ -461,7 +461,8 @@ check("hw3.CachedAttention", CachedAttention)
 # - returns integers `(n_prompts,)`: the likeliest next token behind the last word of each prompt
 #
 # This is a question where the check sees little: a model that was trained wrongly mostly just predicts wrongly. When you are stuck, print
-# the loss every 50 steps. It begins near 3.3, and should end below 1.5. (It cannot reach 0. Why not?)
+# the loss every 50 steps. It begins near 3.3, and should end below 1.5. (It cannot reach 0. Why not?) Only the predictions count: a slip such
+# as a softmax before `F.cross_entropy` goes unseen where enough of them are right all the same.
 #
 # <details><summary>Hint</summary>
 #

@@ -20,10 +20,10 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed except what a question asks you to build: no
-# `F.unfold` in question 1 (the tensor's own `.unfold` is welcome). Of this course's library use nothing but what the cell below imports:
+# **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
+# an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.unfold` in question 1 (the tensor's own `.unfold` is welcome). Of this course's library use nothing but what the cell below imports:
 # `lectures_lib.models.vit` and `lectures_lib.analysis.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
-# mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not to be changed in place.
+# mistake there would cost you twice.
 #
 # **What the check sees.** In question 1 a call of `F.unfold` makes the answer wrong, and in question 2 an answer that never calls `F.conv2d`.
 # Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In question 3 gradients count: a

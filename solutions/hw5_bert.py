@@ -22,12 +22,11 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, `nn.LayerNorm` and `F.cross_entropy` included; of this
-# course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
-# answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it is: tensors and lists are not
-# to be changed in place.
+# **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
+# an answer wrong. Everything in `torch` is allowed, `nn.LayerNorm` and `F.cross_entropy` included; of this course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
+# answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 2, 5
+# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 2, 5
 # and 6 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever

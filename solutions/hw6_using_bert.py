@@ -24,10 +24,9 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, autograd in question 6 excepted, and Python's own
-# library; of this course's library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names
-# in it. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
-# is: tensors and lists are not to be changed in place.
+# **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
+# an answer wrong. Everything in `torch` is allowed, autograd in question 6 excepted, and Python's own library; of this course's library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names
+# in it. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
 # **What the check sees.** In question 6 a call of autograd makes the answer wrong. Whatever else is out of bounds costs no points by itself: whoever
 # grades is told of it, and decides. In questions 3 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the way costs
@@ -455,7 +454,8 @@ check("hw6.LayerMix", LayerMix)
 # - returns whole numbers `(n_asked,)`: the likeliest class of each piece in `asked`
 #
 # The check sees little here: a tagger that was trained wrongly mostly just predicts wrongly. When you are stuck, print the loss every 20 steps. It
-# begins near 1.6 and should end below 0.2.
+# begins near 1.6 and should end below 0.2. Only what your tagger says counts: a slip such as a softmax before `F.cross_entropy` goes unseen where
+# enough of it is right all the same.
 #
 # <details><summary>Hint</summary>
 #

@@ -22,12 +22,11 @@
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
-# **The rules.** Keep the names and the arguments. Everything in `torch` is allowed, `F.cross_entropy` and `F.normalize` included; of this
-# course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
-# No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice. Leave what you are given as it
-# is: tensors and lists are not to be changed in place.
+# **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
+# an answer wrong. Everything in `torch` is allowed, `F.cross_entropy` and `F.normalize` included; of this course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
+# No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 7 and
+# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 7 and
 # 8 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 6 it costs nothing, and the check
 # says so.
 #
@@ -181,7 +180,8 @@ check("hw7.control_labels", control_labels)
 # - returns integers `(asked_words,)`
 #
 # There are a few hundred words and some fifteen numbers in a vector: each probe is trained on all words at once, in a few hundred steps or
-# fewer. All calls together may take half a minute. When you are stuck, print both accuracies of each layer.
+# fewer. All calls together may take half a minute. When you are stuck, print both accuracies of each layer. Only the labels that you return
+# count: a slip such as a softmax before `F.cross_entropy` goes unseen where enough of them are right all the same.
 #
 # <details><summary>Hint</summary>
 #

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import yaml
 
+from lectures_lib.homework import release
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -21,13 +23,8 @@ def current(root: Path) -> str:
 
 
 def pages(slug: str) -> str:
-    """Where GitHub Pages publishes a repository's site; that of a repository named
-    <owner>.github.io stands at the top.
-    """
-    owner, name = slug.split("/")
-    if name.lower() == f"{owner.lower()}.github.io":
-        return name.lower()
-    return f"{owner.lower()}.github.io/{name}"
+    """Where GitHub Pages publishes the site of owner/name."""
+    return release.pages(*slug.split("/"))
 
 
 def rewrite(root: Path, old: str, new: str) -> list[str]:

@@ -2,10 +2,9 @@
 
 In a notebook:
 
-    from lectures_lib.homework import check
-    check("hw1.causal_mask", causal_mask)      # says "right", or raises WrongAnswer, which names
-    the mistake
-    bad = example("hw1.causal_mask")           # the input on which it showed; bad.expected, bad.got
+    from lectures_lib.homework import check, example
+    check("hw1.causal_mask", causal_mask)  # says "right", or raises WrongAnswer: the mistake
+    bad = example("hw1.causal_mask")  # the input on which it showed; bad.expected, bad.got
 
 On the command line:
 

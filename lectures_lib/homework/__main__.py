@@ -2,6 +2,7 @@
 `marking` by hand, look for what is `similar`. Installed, they are called `lectures-homework`.
 """
 
+import math
 import os
 import re
 from enum import StrEnum
@@ -121,10 +122,15 @@ def grade(
             help="Of the inputs. Left out, a fresh one is drawn; it is kept in grading.json."
         ),
     ] = None,
-    cell_seconds: Annotated[float, typer.Option(help="Limit for each code cell.")] = Limits.cell,
-    total_seconds: Annotated[float, typer.Option(help="Limit for each submission.")] = Limits.total,
+    cell_seconds: Annotated[
+        float, typer.Option(min=0.1, max=1e6, help="Limit for each code cell.")
+    ] = Limits.cell,
+    total_seconds: Annotated[
+        float, typer.Option(min=0.1, max=1e6, help="Limit for each submission.")
+    ] = Limits.total,
     memory_gb: Annotated[
-        float, typer.Option(help="Limit for each submission, beyond what torch takes.")
+        float,
+        typer.Option(min=0.1, max=1e4, help="Limit for each submission, beyond what torch takes."),
     ] = Limits.memory / 2**30,
     gradescope: Annotated[
         Path | None,
@@ -149,8 +155,10 @@ def grade(
                 f"lies where they start. Leave it."
             )
         )
-    limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
     try:
+        if not all(map(math.isfinite, (cell_seconds, total_seconds, memory_gb))):
+            raise ValueError("a limit is a number")  # "nan" is in no range and outside of none
+        limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
         if (executor is Where.dask) != bool(scheduler):
             raise ValueError("--executor dask and --scheduler ADDRESS belong together")
         if container and not gradescope:

@@ -205,6 +205,8 @@ class AnswerKey:
                 return (
                     f"{REMARK} With inputs that ask for gradients: {exception_told(outcome.raised)}"
                 )
+            if not isinstance(outcome.value, dict) or "gradients" not in outcome.value:
+                continue  # a reply that the answer's own process has forged
             found = gradients_differ(
                 *(
                     keyed_by_name(each.value["gradients"], self.question.arguments)
@@ -303,12 +305,12 @@ def run(answer: object, case: Case) -> Outcome:
 def _what(changed: set[str], case: Case) -> str:
     """What kind of thing the first of the changed arguments is."""
     name = min(changed)
-    place = name.removeprefix("argument ")
+    place = re.fullmatch(r"argument ([1-9][0-9]?)", name)
     sets = (case.args, *case.again)
     value = (
-        case.kwargs.get(name)
-        if place == name
-        else next((args[int(place) - 1] for args in sets if len(args) >= int(place)), None)
+        next((args[int(place[1]) - 1] for args in sets if len(args) >= int(place[1])), None)
+        if place
+        else case.kwargs.get(name)
     )
     return {list: "list", tuple: "list", dict: "dictionary"}.get(type(value), "tensor")
 

@@ -19,8 +19,8 @@ class Imported:
 
     Attributes:
         modules: the library's modules by their full names.
-        packages: what their statements outside of functions import from elsewhere: without it
-            they cannot be imported.
+        packages: what they import from elsewhere at the left margin: without it they cannot be
+            imported. What is imported within a function, a `try` or an `if` may be missing.
     """
 
     modules: dict[str, Path] = field(default_factory=dict)
@@ -37,7 +37,7 @@ def behind(sources: Iterable[str]) -> Imported:
     waiting = [("", source) for source in sources]
     while waiting:
         module, source = waiting.pop()
-        tree = ast.parse(_MAGIC.sub(r"\1pass", source))
+        tree = ast.parse(without_magic(source))
         outside = {id(node) for node in tree.body}
         for node in ast.walk(tree):
             for name in _names(node, module):
@@ -49,6 +49,13 @@ def behind(sources: Iterable[str]) -> Imported:
                     found.packages.add(name.partition(".")[0])
     found.packages -= sys.stdlib_module_names
     return found
+
+
+def without_magic(source: str) -> str:
+    """A cell's code with `pass` for each line of magic ("%matplotlib inline", "!pip …"), which is
+    no Python.
+    """
+    return _MAGIC.sub(r"\1pass", source)
 
 
 def _names(node: ast.AST, module: str) -> list[str]:

@@ -281,12 +281,15 @@ class Homework:
         ready_made: names such as "MultiheadAttention" of what students are to build themselves. The
             grade book's remarks tell where code mentions one; whether that costs points, a person
             decides.
+        notebook: what its notebook is called, without ".ipynb"; "" where the file's name does not
+            matter.
     """
 
     name: str
     title: str
     questions: tuple[Question, ...]
     ready_made: tuple[str, ...] = ()
+    notebook: str = ""
 
     def __getitem__(self, name: str) -> Question:
         """The question of that full name ("hw1.causal_mask")."""

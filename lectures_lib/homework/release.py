@@ -136,7 +136,16 @@ def book(cells: list[NotebookNode]) -> str:
         ),
         None,
     )
-    return f"https://{found[1].lower()}.github.io/{found[2]}" if found else ""
+    return f"https://{pages(found[1], found[2])}" if found else ""
+
+
+def pages(owner: str, name: str) -> str:
+    """Where GitHub Pages publishes a repository's site; that of a repository named
+    <owner>.github.io stands at the top.
+    """
+    if name.lower() == f"{owner.lower()}.github.io":
+        return name.lower()
+    return f"{owner.lower()}.github.io/{name}"
 
 
 def with_addresses(source: str, book: str) -> str:

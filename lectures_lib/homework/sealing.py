@@ -110,7 +110,8 @@ def release_sealed(
         address: where the file will be published; the notebook then fetches it by itself.
 
     Raises:
-        ValueError: if the address is none of https (or http) that ends in the file's name.
+        ValueError: if the address is none of https (or of this machine) that ends in the file's
+            name.
         FileNotFoundError: if there is not exactly one such notebook.
         KeyError: if the homework has no question that is to be graded later.
         Unreleasable: if notebook and bank disagree, or the notebook has no set-up cell.
@@ -121,9 +122,12 @@ def release_sealed(
     text = release.student_version(homework, solution.read_text(encoding="utf-8"), asked)
     student = nbformat.reads(text, as_version=4)
     package = out / f"{homework.name}_sealed.zip"
-    if address and not re.fullmatch(rf"https?://[^\s\"\\{{}}]+/{package.name}", address):
+    if address and not re.fullmatch(
+        rf"(?:https://|http://localhost[:/])[^\s\"\\{{}}]+/{package.name}", address
+    ):
         raise ValueError(
-            f"{address!r} is no address of {package.name}: it should be https://…/{package.name}"
+            f"{address!r} is no address of {package.name}: it should be https://…/{package.name} "
+            f"(what comes without encryption may be another's code)"
         )
     given = imports.behind([*_code(student), "import lectures_lib.homework"])
     _demand_no_bank(homework, given.modules)

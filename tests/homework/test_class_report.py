@@ -152,3 +152,13 @@ def test_a_large_class_stays_a_short_page():
     )
     assert len(text) < 200_000
     assert "and 188 more; grades.csv names everybody" in text
+
+
+def test_two_students_of_one_name_are_two():
+    stopped = (
+        (1, "NameError: name 'x' is not defined."),
+        (2, "NameError: name 'y' is not defined."),
+    )
+    namesakes = [result(who, RIGHT, name="Ada", cells=stopped) for who in ("a", "b")]
+    counted = summary(TOY, namesakes)
+    assert [one.students for one in counted.stopped] == [["Ada", "Ada"]]

@@ -5,6 +5,8 @@ import json
 import nbformat
 import pytest
 
+from lectures_lib.homework import names
+from lectures_lib.homework.grader.submissions import plain
 from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.notebook import MAX_BYTES, Unreadable, code_cells
 from tests.homework.packed import both, pack
@@ -167,6 +169,17 @@ def test_folders_named_after_students_are_the_students(tmp_path, zipped):
     }
     assert found["carl"].earlier == ("carl/hw3.ipynb",)
     assert found["ben"].files == ("submitted/ben/hw3/hw3_training_and_generating.ipynb",)
+
+
+@pytest.mark.parametrize("homework", names())
+def test_the_released_notebook_s_name_is_known_without_the_checkout(
+    homework, monkeypatch, tmp_path
+):
+    """Installed, and in Gradescope's zip, there is no folder of notebooks."""
+    (path,) = plain._CHECKOUT.glob(f"exercises/{homework}_*.ipynb")
+    monkeypatch.setattr(plain, "_CHECKOUT", tmp_path)
+    called = plain._called(homework)
+    assert called(path.stem) and not called(f"{homework}_lovelace")
 
 
 @both

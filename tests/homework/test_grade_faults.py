@@ -7,12 +7,14 @@ from typer.testing import CliRunner
 
 from lectures_lib.homework import __main__ as main
 from lectures_lib.homework.__main__ import app
-from lectures_lib.homework.grader.grading import grade_class
+from lectures_lib.homework.grader.grading import grade_class, grade_one
+from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.grading.records import Records, Result
 from lectures_lib.homework.grader.reports import canvas, moodle
 from lectures_lib.homework.grader.reports.class_summary import summary
-from lectures_lib.homework.grader.sandbox import bubblewrap
+from lectures_lib.homework.grader.sandbox import bubblewrap, template
 from lectures_lib.homework.grader.sandbox.template import Limits
+from lectures_lib.homework.grader.submissions.collect import collect
 from lectures_lib.homework.verdict import Verdict
 from tests.homework.toy import RIGHT_DOUBLE, TOY, notebook
 
@@ -188,3 +190,66 @@ def test_a_record_that_is_damaged_is_not_overwritten(submissions, pretended, tmp
     with pytest.raises(ValueError, match="Put it aside"):
         grade_class.grade(TOY, submissions, out)
     assert (out / "results.sqlite").read_bytes().startswith(b"not a database")
+
+
+def test_a_stop_between_two_tries_starts_nothing_new(monkeypatch):
+    """Ctrl-C closes the template that a worker waits for: it must not start another."""
+    tries = []
+
+    class Closed:
+        def fork(self, *_):
+            tries.append(1)
+            template._ending.set()
+            raise bubblewrap.Refused("the warm process has ended")
+
+    monkeypatch.setattr(template, "_of_this_thread", Closed)
+    try:
+        with pytest.raises(template.Ending):
+            template.forked(Limits(), 0, 1)
+    finally:
+        template._ending.clear()
+    assert tries == [1]
+
+
+def test_a_fault_in_reading_a_file_is_one_file_s_and_does_not_end_the_class(
+    submissions, tmp_path, monkeypatch
+):
+    def fails(data):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(grade_one.text_answers, "answers", fails)
+    submission = next(iter(collect(submissions)))
+    result = grade_one.grade_safely(submission, Job(TOY, 0, (), Limits()))
+    assert result.fault and "RecursionError: too deep" in result.problem
+
+
+def test_a_fault_in_looking_up_a_result_does_not_end_the_class(
+    submissions, pretended, tmp_path, monkeypatch
+):
+    out = tmp_path / "grades"
+    grade_class.grade(TOY, submissions, out)
+
+    def fails(self, submission):
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(Job, "fingerprint", fails)
+    results = grade_class.grade(TOY, submissions, out)
+    assert len(results) == 4 and all(result.fault for result in results)
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "--cell-seconds=0", "--cell-seconds=-1", "--total-seconds=nan", "--total-seconds=0", "--memory-gb=inf", "--memory-gb=nan",
+        "--memory-gb=-1",
+    ],
+)  # fmt: skip
+def test_limits_under_which_nobody_could_answer_are_refused(
+    submissions, pretended, tmp_path, monkeypatch, limit
+):
+    monkeypatch.setattr(main, "load", lambda name: TOY)
+    command = ["grade", "toy", str(submissions), "--out", str(tmp_path / "grades"), limit]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 2, done.output
+    assert not isinstance(done.exception, ValueError)
+    assert not pretended.graded

@@ -87,3 +87,10 @@ def test_of_a_changed_bank_one_question_can_be_put_again(submissions, pretended,
     assert "only what is asked for is worked out anew" in said[1]
     grade_class.grade(mended, submissions, out)
     assert len(pretended.graded) == 8
+
+
+def test_the_order_of_a_set_in_a_bank_changes_no_fingerprint():
+    """It is another one in every process: the whole class would be graded anew at each start."""
+    assert grade_one._written(frozenset(["b", "a", 1])) == "{'a', 'b', 1}"
+    code = compile("x in {'b', 'a', 'c'}", "", "eval")
+    assert "{'a', 'b', 'c'}" in str(grade_one._code(code))

@@ -3,6 +3,7 @@ cell that is too large.
 """
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -301,3 +302,21 @@ def test_hostile_cell_of_several_megabytes_is_unreadable_and_no_fault_of_the_gra
 
 def test_a_large_cell_that_can_be_run_is_read():
     assert len(code_cells(notebook("x" * (2 << 20)))) == 1
+
+
+HOSTILE = {
+    "checks": "check(," * 400_000,
+    "commas": "check(" + "," * 2_800_000,
+    "names": "check(" + ",a=" * 900_000,
+    "spaces": "check(," + " " * 2_800_000,
+    "lines": "check(\n,\n" * 280_000,
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_before_a_check_does_not_hold_up_the_class(text):
+    answer = "def double(x):\n    return 2 * x"
+    cells = [answer, f'# {text}\ncheck("toy.double",  answer = double\n)']
+    began = time.process_time()
+    assert hints.judged(cells, "double", checked=2) == 0
+    assert time.process_time() - began < 60  # not the hours of a backtracking search

@@ -3,6 +3,7 @@ not there.
 """
 
 import time
+import tracemalloc
 
 import pytest
 
@@ -178,13 +179,51 @@ def test_the_solutions_mention_nothing_ready_made(homework):
      "a" + ".b" * 90_000, "a" + "(b)" * 60_000, "1" + "+1" * 90_000, "if a: pass\n" + "elif a: pass\n" * 14_000,
      "f'{" * 5_000 + "}'" * 5_000, "1" + "**1" * 60_000, "~" * 190_000 + "1", "await " * 30_000 + "x",
      "import a\nx = a.b\n" + "".join(f"x{i} = x{i - 1}.b\n" for i in range(1, 9_000)), "x = x.b\n" * 20_000, "a = b = " * 20_000 + "c.d",
-     "\0", "\ud800", "# coding: rot13\nimport a"],
-    ids=range(30),
+     "\0", "\ud800", "# coding: rot13\nimport a",
+     "import a" + " " * 2_500_000 + "b", "from a import b" + "\t" * 2_500_000 + "c"],
+    ids=range(32),
 )  # fmt: skip
 def test_hostile_code_is_read_in_time(code):
     began = time.process_time()
     mentions([code], READY)
     assert time.process_time() - began < 120  # not the minutes or hours of a backtracking search
+
+
+STARS = "".join(f"from m{i} import *\n" for i in range(300))
+USES = "".join(f"a{i}.x\n" for i in range(1_500))
+LONG = "m" * 20_000
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        STARS + USES,
+        f"from {LONG} import a\n" + "a.x\n" * 1_500,
+        f"from {LONG} import a\n" + "a.x\n" * 1_500 + "broken(",
+        f"from {LONG} import {', '.join(f'a{i}' for i in range(1_500))}",
+        f"from {LONG} import {', '.join(f'a{i}' for i in range(900))}\nbroken(",
+        f"import {LONG} as a\n" + "a.x\n" * 1_500 + "broken(",
+    ],
+    ids=["stars", "uses", "uses, broken", "names", "names, broken", "alias, broken"],
+)
+def test_hostile_code_takes_no_more_memory_than_it_has_letters(code):
+    """Uses times modules, or names times a module's letters: of the 3 MB that a cell may have they
+    would make gigabytes.
+    """
+    tracemalloc.start()
+    try:
+        mentions([code], READY)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 12 << 20
+
+
+def test_an_import_with_spaces_of_every_kind_is_read_by_its_pattern():
+    code = (
+        "from  torch.nn.functional  import  relu \t as\t  r , scaled_dot_product_attention  as f\n"
+    )
+    assert mentions([f"{code}broken(", "f(Q, K, V)"], READY) == (FUSED,)
 
 
 PATCHES = {

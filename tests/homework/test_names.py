@@ -281,7 +281,9 @@ def test_a_sum_over_all_layers_is_not_the_best_layer():
 def test_the_first_page_says_what_the_check_sees(name):
     """Which questions refuse a ready-made call, and which look at gradients."""
     (notebook,) = (ROOT / "solutions").glob(f"{name}_*.py")
-    said = notebook.read_text(encoding="utf-8").partition("**What the check sees.**")[2]
+    before, _, said = notebook.read_text(encoding="utf-8").partition("**What the check sees.**")
+    rules = before.partition("**The rules.**")[2].replace("\n# ", " ")
+    assert "an input that is changed in place makes an answer wrong. " in rules
     said = re.split(r"\n#?\n", said)[0].replace("\n# ", " ")
     questions = list(enumerate(load(name).questions, start=1))
     of = {

@@ -99,6 +99,18 @@ def test_two_processes_write_one_file(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"]
 
 
+def test_two_threads_write_one_file(tmp_path):
+    path = tmp_path / "grades.csv"
+    with written_whole(path) as draft:
+        draft.write_text("ours")
+        other = threading.Thread(target=write_whole, args=(path, "theirs"))
+        other.start()
+        other.join()
+        assert path.read_text() == "theirs"
+    assert path.read_text() == "ours"
+    assert [each.name for each in tmp_path.iterdir()] == ["grades.csv"]
+
+
 def test_names_of_files_are_harmless_and_unique():
     names = ["../../etc/passwd", "a/b", "a b", "\n", "", "ü" * 300, "\ud800"]
     stems = [file_stem(name) for name in names]

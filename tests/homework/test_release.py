@@ -117,6 +117,8 @@ def test_links_lead_to_the_site():
         with_addresses(text, "")
     setup = nbformat.v4.new_code_cell('REPOSITORY = "https://github.com/Some-Body/our-course"')
     assert book([setup]) == "https://some-body.github.io/our-course"
+    setup = nbformat.v4.new_code_cell('REPOSITORY = "https://github.com/Ada/Ada.github.io"')
+    assert book([setup]) == "https://ada.github.io"
 
 
 @pytest.mark.parametrize("name", names())

@@ -280,7 +280,14 @@ def test_what_is_no_zip_is_not_kept(published, made, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "address", ["hw1_sealed.zip", "https://a.org/hw2_sealed.zip", 'https://"/']
+    "address",
+    [
+        "hw1_sealed.zip",
+        "https://a.org/hw2_sealed.zip",
+        'https://"/',
+        "http://a.org/hw1_sealed.zip",
+        "http://localhost.a.org/hw1_sealed.zip",
+    ],
 )
 def test_an_address_is_one_of_the_file(address, tmp_path):
     with pytest.raises(ValueError, match="is no address of hw1_sealed"):

@@ -99,7 +99,7 @@ def _tools_differ(question: Question, yours: Any, expected: list[str]) -> Differ
     """Which functions were called that the question rules out, or not called though it asks for one
     of them.
     """
-    used = set(yours) if isinstance(yours, list) else set()
+    used = {name for name in yours if type(name) is str} if isinstance(yours, list) else set()
     ruled_out = [name for name in question.forbidden if name in used and name not in expected]
     if ruled_out:
         called = " and ".join(dict.fromkeys(map(_tool, ruled_out)))

@@ -13,7 +13,7 @@ TOGETHER = 1.45  # what the spread of a sum may be off by, over 200 draws or mor
 APART = 6.0  # standard deviations that a correlation may be off by: there are a thousand pairs
 
 
-def draws_differ(yours: dict, expected: dict, n: int) -> Difference | None:
+def draws_differ(yours: Any, expected: dict, n: int) -> Difference | None:
     """What is wrong with the mean and the spread of results over n draws, or with what varies
     together; None where all may be those of the right answer.
 
@@ -100,12 +100,15 @@ def _draws_shaped(yours: Any, expected: dict) -> Difference | None:
     """Whether these are means and spreads of the same shapes."""
     if not isinstance(yours, dict) or yours.keys() != expected.keys():
         return Difference("type", "The result holds no tensors that could be compared.")
-    found = difference(
-        [t * 0 for t in yours["spread"] if isinstance(t, Tensor)],
-        [t * 0 for t in expected["spread"]],
-    )
-    for key in ("mean", "together", "pairs"):
-        found = found or difference(
-            [t * 0 for t in yours[key] if isinstance(t, Tensor)], [t * 0 for t in expected[key]]
-        )
-    return found
+    for key in ("spread", "mean", "together", "pairs"):
+        if not isinstance(yours[key], list) or any(not _measured(each) for each in yours[key]):
+            return Difference("type", "What came back could not be read.")
+        empty = ([torch.zeros_like(t) for t in each[key]] for each in (yours, expected))
+        if found := difference(*empty):
+            return found
+    return None
+
+
+def _measured(value: Any) -> bool:
+    """Whether it can be a mean or a spread: `inside.looking` sends them in this precision."""
+    return isinstance(value, Tensor) and value.dtype == torch.float64

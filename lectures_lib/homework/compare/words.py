@@ -27,6 +27,7 @@ def kind_of(value: Any) -> str:
         bool: "True or False",
         int: "an integer",
         float: "a number",
+        complex: "a complex number",
         str: "a string",
     }
     if type(value) in names:
@@ -67,9 +68,9 @@ def by_name(name: str, arguments: tuple[str, ...]) -> str:
 
 def keyed_by_name(gradients: Any, arguments: tuple[str, ...]) -> Any:
     """The same gradients, an argument's under its name, unless a parameter is called so. What is no
-    dictionary stays as it is.
+    dictionary, or has other keys than names, stays as it is.
     """
-    if not isinstance(gradients, dict):
+    if not isinstance(gradients, dict) or not all(isinstance(name, str) for name in gradients):
         return gradients
     return {
         name if (called := by_name(name, arguments)) in gradients else called: gradient

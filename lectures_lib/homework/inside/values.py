@@ -13,6 +13,10 @@ MAX_ITEMS = 100_000  # entries of lists and dictionaries, together
 MAX_DEPTH = 30
 MAX_TEXT = 1_000_000  # characters of a string
 MAX_TENSOR_BYTES = 32 << 20
+DTYPES = (
+    torch.float64, torch.float32, torch.float16, torch.bfloat16,
+    torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,
+)  # fmt: skip
 _NUMPY = {
     kind
     for kind in numpy.sctypeDict.values()
@@ -79,6 +83,8 @@ def _key(key: Any) -> Any:
 def _plain_tensor(tensor: Tensor) -> Tensor | Foreign:
     if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
         return Foreign("a tensor that is not dense")
+    if tensor.dtype not in DTYPES:  # torch compares some of them with nothing
+        return Foreign(f"a tensor of {tensor.dtype}")
     if tensor.numel() * tensor.element_size() > MAX_TENSOR_BYTES:
         return Foreign(f"a tensor of shape {tuple(tensor.shape)}, too large to be an answer")
     return (

@@ -13,15 +13,11 @@ import safetensors.torch
 import torch
 from torch import Tensor
 
-from .values import Foreign
+from .values import DTYPES, Foreign
 
 LENGTHS = struct.Struct(">II")
 MAX_JSON = 4 << 20
 MAX_BLOB = 72 << 20
-DTYPES = (
-    torch.float64, torch.float32, torch.float16, torch.bfloat16,
-    torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool, torch.complex64,
-)  # fmt: skip
 
 
 class Garbled(Exception):
@@ -96,6 +92,8 @@ def _value(tree: Any, tensors: dict[str, Tensor]) -> Any:
     """The inverse of `_tree`; raises something on a tree that `_tree` cannot have made."""
     kind, content = tree
     if kind == "tensor":
+        if tensors[content].dtype not in DTYPES:
+            raise TypeError("a tensor of a kind that is never sent")
         return tensors[content]
     if kind == "is" and (content is None or isinstance(content, bool | str)):
         return content

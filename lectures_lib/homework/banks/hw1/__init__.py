@@ -18,6 +18,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw1",
     title="Attention",
+    notebook="hw1_attention",
     ready_made=(
         "F.scaled_dot_product_attention",
         "nn.functional.scaled_dot_product_attention",

@@ -17,6 +17,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw2",
     title="From recurrence to the Transformer",
+    notebook="hw2_transformer",
     ready_made=(
         "F.layer_norm",
         "nn.functional.layer_norm",

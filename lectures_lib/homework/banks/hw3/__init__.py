@@ -18,6 +18,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw3",
     title="Training and generating",
+    notebook="hw3_training_and_generating",
     ready_made=(
         "label_smoothing",
         "tokenizers",

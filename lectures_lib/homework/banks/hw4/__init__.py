@@ -15,6 +15,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw4",
     title="The Vision Transformer",
+    notebook="hw4_vision_transformer",
     ready_made=(
         "F.unfold",
         "functional.unfold",

@@ -17,6 +17,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw5",
     title="BERT and its pre-training",
+    notebook="hw5_bert",
     ready_made=(
         "transformers",
         "sentence_transformers",

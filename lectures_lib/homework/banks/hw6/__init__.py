@@ -16,6 +16,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw6",
     title="using BERT",
+    notebook="hw6_using_bert",
     ready_made=(
         "transformers",
         "seqeval",

@@ -18,6 +18,7 @@ from lectures_lib.homework.questions import Homework
 HOMEWORK = Homework(
     name="hw7",
     title="Probing and sentence vectors",
+    notebook="hw7_probing_and_sentences",
     ready_made=(
         "sentence_transformers",
         "sklearn",

@@ -145,7 +145,7 @@ def _sorted_out(
     known, unknown, outdated = [], {}, 0
     for submission in submissions:
         kept = records.get(submission.student)
-        holds = kept is not None and kept.fingerprint == job.fingerprint(submission)
+        holds = kept is not None and kept.fingerprint == _fingerprint(submission, job)
         if holds and kept.bank != job.bank:
             outdated += 1
             holds = bool(again)
@@ -154,6 +154,14 @@ def _sorted_out(
         else:
             unknown[submission.student] = submission, kept if holds else None
     return known, unknown, outdated
+
+
+def _fingerprint(submission: Submission, job: Job) -> str:
+    """Its fingerprint; "" where that fails: whoever grades it then tells the fault."""
+    try:
+        return job.fingerprint(submission)
+    except Exception:
+        return ""
 
 
 def _all(

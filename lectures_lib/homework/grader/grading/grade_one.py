@@ -180,10 +180,19 @@ def _code(code: types.CodeType | None) -> object:
         code.co_code,
         code.co_names,
         [
-            _code(each) if isinstance(each, types.CodeType) else repr(each)
+            _code(each) if isinstance(each, types.CodeType) else _written(each)
             for each in code.co_consts
         ],
     )
+
+
+def _written(constant: object) -> str:
+    """A constant as text, in every process the same; the order of `x in {"a", "b"}` changes with
+    each.
+    """
+    if isinstance(constant, frozenset):
+        return f"{{{', '.join(sorted(map(repr, constant)))}}}"
+    return repr(constant)
 
 
 def grade_one(submission: Submission, job: Job) -> Result:
@@ -288,7 +297,10 @@ def grade_safely(submission: Submission, job: Job) -> Result:
             f"the grader: please report it."
         )
         return replace(
-            facts(submission), verdicts=job.unanswered(), problem=problem[:500], fault=True
+            facts(submission, texts=False),  # reading it may be what failed
+            verdicts=job.unanswered(),
+            problem=problem[:500],
+            fault=True,
         )
 
 
@@ -313,8 +325,10 @@ def better(first: Result, second: Result) -> Result:
     )
 
 
-def facts(submission: Submission) -> Result:
-    """What is known of a submission before it is looked at."""
+def facts(submission: Submission, texts: bool = True) -> Result:
+    """What is known of a submission before it is looked at; with its answers in words, or without:
+    for those its file is read.
+    """
     handed_in = submission.handed_in.isoformat() if submission.handed_in else ""
     return Result(
         submission.student,
@@ -324,7 +338,7 @@ def facts(submission: Submission) -> Result:
         ids=submission.ids,
         handed_in=handed_in,
         earlier=submission.earlier,
-        texts=_texts(submission),
+        texts=_texts(submission) if texts else {},
     )
 
 

@@ -12,6 +12,8 @@ _DEFINES = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{}\b"
 _ASSIGNS = r"^{}[ \t]*=(?!=)"
 _TOP = re.compile(r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w{1,100})", re.MULTILINE)
 _CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,20})\.\w""")
+# bounded throughout: a line may hold a million of `check(,`
+_CHECK_OF = r"\bcheck\([^\n()]{{0,200}},\s{{0,50}}(?:\w{{1,50}}\s{{0,9}}=\s{{0,9}})?{}\s{{0,50}}\)"
 _RAISE = re.compile(
     r"^([ \t]+)raise NotImplementedError\b[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*)\1(?![ \t#\n])\S",
     re.MULTILINE,
@@ -85,7 +87,7 @@ def judged(
     found = defining(cells, name)
     if not checked:
         return found[-1] if found and found[-1] not in stopped else None
-    of_it = re.compile(rf"\bcheck\([^\n]*,\s*(?:\w+\s*=\s*)?{re.escape(name)}\s*\)")
+    of_it = re.compile(_CHECK_OF.format(re.escape(name)))
     call = of_it.search(cells[checked - 1])
     if not call:
         return None

@@ -195,17 +195,15 @@ def summary(homework: Homework, results: Iterable[Result], rules: Rules | None =
             lambda verdict: (verdict.question, re.sub(r"-?\d+(\.\d+)?", "#", verdict.message)),
         ),
         stopped=_together(
-            (*_origin(cell, why), _who(result)) for result in read for cell, why in result.cells
+            (*_origin(cell, why), result) for result in read for cell, why in result.cells
         ),
-        uses=_together((name, "", _who(result)) for result in read for name in result.uses),
+        uses=_together((name, "", result) for result in read for name in result.uses),
         unread=_together(
-            (result.problem, "", _who(result))
+            (result.problem, "", result)
             for result in results
             if result.problem and not result.fault
         ),
-        ungraded=_together(
-            (result.problem, "", _who(result)) for result in results if result.fault
-        ),
+        ungraded=_together((result.problem, "", result) for result in results if result.fault),
         seconds=float(sum(seconds)),
         typical=float(statistics.median(seconds)) if seconds else 0.0,
         slowest=sorted(
@@ -288,18 +286,15 @@ def _alike(homework: Homework, read: list[Result], state: str, key) -> list[Shar
     return sorted(shared, key=lambda one: -len(one.students))
 
 
-def _together(found: Iterable[tuple[str, str, str]]) -> list[Shared]:
-    """Names, messages and students: those of the same name together, with the first one's message,
-    the most frequent first.
+def _together(found: Iterable[tuple[str, str, Result]]) -> list[Shared]:
+    """Names, messages and whose they are: those of the same name together, with the first one's
+    message, the most frequent first.
     """
-    groups: dict[str, tuple[str, list[str]]] = {}
-    for name, message, who in found:
-        students = groups.setdefault(name, (message, []))[1]
-        if who not in students[-1:]:  # one student's come one after the other
-            students.append(who)
-    return sorted(
-        (Shared(name, *group) for name, group in groups.items()), key=lambda one: -len(one.students)
-    )
+    groups: dict[str, tuple[str, dict[str, str]]] = {}
+    for name, message, result in found:  # two students may have one name
+        groups.setdefault(name, (message, {}))[1][result.student] = _who(result)
+    shared = [Shared(name, said, list(who.values())) for name, (said, who) in groups.items()]
+    return sorted(shared, key=lambda one: -len(one.students))
 
 
 def _origin(cell: int, why: str) -> tuple[str, str]:

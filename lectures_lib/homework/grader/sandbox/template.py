@@ -243,14 +243,18 @@ def forked(
         bubblewrap.Refused: if no process could be shut in.
         Ending: if the run has been stopped.
     """
-    if _ending.is_set():
-        raise Ending("the run has been stopped")
-    try:
-        found = _of_this_thread()
-        return found, found.fork(limits, requests_fd, replies_fd, checks)
-    except bubblewrap.Refused:  # something outside may have killed it
-        found = _of_this_thread()
-        return found, found.fork(limits, requests_fd, replies_fd, checks)
+    for last in (False, True):
+        if (
+            _ending.is_set()
+        ):  # before the second try as well: the stop may be what refused the first
+            raise Ending("the run has been stopped")
+        try:
+            found = _of_this_thread()
+            return found, found.fork(limits, requests_fd, replies_fd, checks)
+        except bubblewrap.Refused:  # something outside may have killed it
+            if last:
+                raise
+    raise AssertionError("one of the two tries returns or raises")
 
 
 def spared() -> list[Template]:

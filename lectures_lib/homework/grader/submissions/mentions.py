@@ -6,6 +6,7 @@ instead: they find less, and sometimes too much, but nothing that is written can
 """
 
 import ast
+import itertools
 import re
 import threading
 import warnings
@@ -14,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from lectures_lib.homework.imports import without_magic
+
 MAX_TEXT = 200_000  # characters of code that are read as syntax trees: a homework has a tenth of it
 MAX_DEPTH = 90  # brackets within brackets; Python itself stops at 200
 # bytes for the parser, which stops at some thousand levels and needs 1 MB for them
@@ -21,7 +24,7 @@ STACK = 64 << 20
 _lock = threading.Lock()
 _ROUNDS = 5  # names for names for names …
 _MOST, _LONGEST = 8, 200  # things that one name may stand for, and characters of each
-_MAGIC = re.compile(r"^([ \t]*)[%!][^\n]*$", re.MULTILINE)
+_SPELLED = 50_000  # names that are spelled out where patterns read: a homework has a few hundred
 _GETTERS = ("getattr", "hasattr", "attrgetter", "operator.attrgetter")
 _IMPORTERS = ("import_module", "__import__", "importlib.import_module")
 
@@ -70,43 +73,27 @@ def with_a_large_stack(read: Callable[[list[str]], Any], cells: list[str]) -> An
 
 
 def syntax_trees(cells: list[str]) -> list[tuple[int, ast.Module]]:
-    """The code cells that can be read as syntax trees, with their numbers, from 1. To be called,
-    and its trees to be used, `with_a_large_stack`.
+    """The code cells that can be read as syntax trees, with their numbers, from 1. To be called
+    `with_a_large_stack`, and so is what goes down its trees by recursion (ast.walk does not).
     """
     found, left = [], MAX_TEXT
     for number, cell in enumerate(cells, start=1):
-        if len(cell) <= left and (tree := _tree_or_magic(cell)) is not None:
-            left -= len(cell)
+        if len(cell) > left:
+            continue
+        left -= len(cell)
+        if tree := _tree(cell) or _tree(without_magic(cell)):
             found.append((number, tree))
     return found
-
-
-def _tree_or_magic(cell: str) -> ast.Module | None:
-    return _tree(cell) or _tree(_MAGIC.sub(r"\1pass", cell))
 
 
 def _read(cells: list[str]) -> tuple[list[str], list[str], "_Names"]:
     """What the cells use that could be read as syntax trees; those that could not; what their names
     stand for.
     """
-    trees, unread = _trees(cells)
+    trees = dict(syntax_trees(cells))
+    unread = [cell for number, cell in enumerate(cells, start=1) if number not in trees]
     known = _Names()
-    return _used(trees, known), unread, known
-
-
-def _trees(cells: list[str]) -> tuple[list[ast.Module], list[str]]:
-    """The cells as syntax trees, and those that could not be read as such."""
-    trees, unread, left = [], [], MAX_TEXT
-    for cell in cells:
-        tree = None
-        if len(cell) <= left:
-            left -= len(cell)
-            tree = _tree_or_magic(cell)
-        if tree is None:
-            unread.append(cell)
-        else:
-            trees.append(tree)
-    return trees, unread
+    return _used(list(trees.values()), known), unread, known
 
 
 def _tree(code: str) -> ast.Module | None:
@@ -134,7 +121,7 @@ class _Names:
     """What the names in a notebook stand for: {"F": {"torch.nn.functional"}}."""
 
     meanings: dict[str, set[str]] = field(default_factory=dict)
-    stars: set[str] = field(default_factory=set)
+    stars: list[str] = field(default_factory=list)  # the modules, no more than `_MOST`
     own: set[str] = field(default_factory=set)
     own_attributes: set[str] = field(default_factory=set)
 
@@ -177,11 +164,7 @@ class _Names:
         """A name that no import explains: the notebook's own, one of a module imported whole, or
         one that was there before.
         """
-        return (
-            [""]
-            if name in self.own
-            else [name, *(f"{module}.{name}" for module in sorted(self.stars))]
-        )
+        return [""] if name in self.own else [name, *(f"{module}.{name}" for module in self.stars)]
 
 
 def _used(trees: list[ast.Module], names: _Names) -> list[str]:
@@ -221,13 +204,16 @@ def _imports(node: ast.AST, names: _Names) -> list[str]:
             first = alias.name.partition(".")[0]
             names.add(alias.asname or first, [alias.name if alias.asname else first])
     elif isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        if len(module) > _LONGEST:
+            return []  # it would be written once for each name
         for alias in node.names:
-            full = f"{node.module or ''}.{alias.name}".strip(".")
-            told.append(node.module or "" if alias.name == "*" else full)
-            if alias.name == "*":
-                names.stars.add(node.module or "")
-            else:
+            full = f"{module}.{alias.name}".strip(".")
+            told.append(module if alias.name == "*" else full)
+            if alias.name != "*":
                 names.add(alias.asname or alias.name, [full])
+            elif module not in names.stars and len(names.stars) < _MOST:
+                names.stars.append(module)
     return told
 
 
@@ -317,27 +303,34 @@ def spelled_out(code: str) -> str:
     """
     full: dict[str, str] = {}
     told = []
-    for module, imported in _FROM.findall(code):
-        for name, alias in _names(imported):
-            full[alias or name] = f"{module}.{name}"
-            told.append(f"{module}.{name}")
-    for imported in _IMPORT.findall(code):
-        full |= {alias: name for name, alias in _names(imported) if alias}
+    for name, alias in itertools.islice(_imported(code), _SPELLED):
+        full[alias] = name
+        told.append(name)
     told += [".".join(filter(None, found)) for found in _ASKED_FOR.findall(code)]
     text = "\n".join([code, *told])
     for _ in range(2):  # an alias of an alias
-        text = _FIRST_NAME.sub(lambda found: full.get(found[1], found[1]), text)
+        text = _FIRST_NAME.sub(lambda found: full.get(found[1], found[1]), text, count=_SPELLED)
     return f"{code}\n{text}"
 
 
-def _names(imported: str) -> list[tuple[str, str]]:
-    """(name, alias or "") of each in what stands behind `import`."""
+def _imported(code: str) -> Iterator[tuple[str, str]]:
+    """(full name, the name it goes by) of each thing that is imported under a name of its own."""
+    for module, imported in _FROM.findall(code):
+        if len(module) <= _LONGEST:
+            for name, alias in _listed(imported):
+                yield f"{module}.{name}", alias or name
+    for imported in _IMPORT.findall(code):
+        yield from ((name, alias) for name, alias in _listed(imported) if alias)
+
+
+def _listed(imported: str) -> list[tuple[str, str]]:
+    """(name, alias or "") of each in what stands behind `import`, as far as they can be names."""
     parts = (
-        re.split(r"\s+as\s+", _COMMENT.sub("", part.strip("() \t\n\\")))
+        _COMMENT.sub("", part.strip("() \t\n\\")).split(maxsplit=3)
         for part in imported.split(",")[:1000]
     )
     return [
-        (part[0].strip(), part[1].strip() if len(part) > 1 else "")
+        (part[0], part[2] if len(part) > 2 and part[1] == "as" else "")
         for part in parts
-        if part[0].strip()
+        if part and len(part[0]) <= _LONGEST
     ]
