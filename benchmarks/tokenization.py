@@ -1,10 +1,11 @@
 """Our tokenizers against the Rust library `tokenizers`: training and encoding WikiText-2, or
 Python's own manual, as ratios within one run.
 
-    python benchmarks/tokenization.py            writes book/results/tokenization_speed.json
+    LECTURES_DATA=<mirror> python benchmarks/tokenization.py
+        writes book/results/tokenization_speed.json
 
-Reads the mirror of WikiText-2 that LECTURES_DATA names (or ../shared/data/hub); where there is
-none, Python's own manual, and says so. The two libraries take turns, on one thread each; each ratio
+Reads WikiText-2 from the mirror that LECTURES_DATA names; where it names none, Python's own manual,
+and says so. The two libraries take turns, on one thread each; each ratio
 is one pair of neighbouring runs. Times are processor time, so that other work on the machine counts
 less. Ours gives ids; the peer's `encode_batch_fast` gives ids and tokens without offsets, its least
 work from Python.
@@ -20,30 +21,24 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from importlib.metadata import version
-from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any
 
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from lectures_lib import results
+from lectures_lib import data, results
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BPE, WordPiece
 
 PAIRS = 5
 N_MERGES = 8000
-MIRROR = Path(
-    os.environ.get("LECTURES_DATA", Path(__file__).resolve().parents[2] / "shared" / "data" / "hub")
-)
 
 
 def texts(split: str) -> tuple[str, list[str]]:
     """The name of the corpus and its texts."""
-    path = MIRROR / "Salesforce" / "wikitext" / "wikitext-2-v1" / f"{split}.parquet"
-    if path.exists():
-        import pyarrow.parquet as pq
-
-        return "WikiText-2", pq.read_table(path)["text"].to_pylist()
+    if data.mirror():
+        rows, _ = data.read_split("Salesforce/wikitext/wikitext-2-v1", split)
+        return "WikiText-2", [row["text"] for row in rows]
     manual = list(topics.values())
     return "Python's manual", manual[::2] if split == "train" else manual[1::2]
 

@@ -1,8 +1,8 @@
 """The ViT that names garments: in the page "Type your own", beside the one that reads digits.
 
     LECTURES_DATA=… python experiments/drawn_garments.py
-        ten minutes on one core; writes book/results/drawn_garments.json, the model that comes with
-        the book and the ten pictures that a page shows
+        about 20 minutes on one core; writes book/results/drawn_garments.json, the model that comes
+        with the book and the ten pictures that a page shows
     LECTURES_DATA=… python experiments/drawn_garments.py --measure
         seconds: the model as it is stored, measured again
 

@@ -3,8 +3,8 @@
 #
 # Eight answers, in the order in which a language model comes to life: cut the text into pieces, set the learning rate and the loss, choose
 # words, remember what was read, and at the end train a small model yourself. They follow chapters
-# [7](../notebooks/07_subwords.ipynb), [8](../notebooks/08_training.ipynb), [9](../notebooks/09_generating.ipynb) and
-# [10](../notebooks/10_language_model.ipynb), but never quite ask what those pages show.
+# [7](../notebooks/07_subwords.ipynb), [8](../notebooks/08_training.ipynb), [9](../notebooks/09_generating.ipynb),
+# [9b](../notebooks/09b_cache.ipynb) and [10](../notebooks/10_language_model.ipynb), but never quite ask what those pages show.
 #
 # **20 points, about three hours.**
 #
@@ -361,7 +361,7 @@ check("hw3.beam_search", beam_search)
 # ## Question 7: Attention with a memory
 #
 # *3 points · difficulty 3 of 3 · 40 minutes ·
-# [chapter 9, a cache](../notebooks/09b_cache.ipynb#a-cache-the-same-words-less-work)*
+# [chapter 9b, a cache](../notebooks/09b_cache.ipynb#a-cache-the-same-words-less-work)*
 #
 # A model that writes sends one new token at a time through its layers. The keys and values of all earlier tokens were computed when *they*
 # came by, and they never change: no token looks at what comes after it. So they are kept, and the layer gets them back with the next call.

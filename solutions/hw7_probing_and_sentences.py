@@ -168,7 +168,7 @@ check("hw7.control_labels", control_labels)
 # of words that have no labels here.
 #
 # "The most words right", but of which words? With many numbers and few words, a probe can learn its training words by heart, and one of the
-# hidden states below is made for that. So there is a second set of words with labels, on which nobody trains. The layer is chosen on them.
+# hidden states that you are given is made for that. So there is a second set of words with labels, on which nobody trains. The layer is chosen on them.
 #
 # Before training, bring each of a layer's numbers to mean 0 and standard deviation 1. In BERT's vectors, and in these, some numbers are
 # many times as large as others and mean nothing, and those that tell the label hardly vary. Mean and deviation are those of the *training* words, and with the same two every other

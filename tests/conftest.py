@@ -68,6 +68,20 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.timeout(0))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Tests of real data are skipped where LECTURES_DATA names no folder, or one without it."""
+    from lectures_lib import data
+
+    for mark in item.iter_markers("mirror"):
+        folder = data.mirror()
+        if folder is None:
+            pytest.skip("no mirror of real data: LECTURES_DATA is not set")
+        for hub_id in mark.args:
+            if not (folder / hub_id).is_dir():
+                pytest.skip(f"{folder}, which LECTURES_DATA names, has no {hub_id}")
+
+
 @pytest.fixture(autouse=True)
 def _repeatable():
     # torch.manual_seed without a GPU: milliseconds, and memory that is never freed

@@ -1,8 +1,8 @@
 """What the lectures claim, computed again: claims.yml says what, the modules here do it, and the
 pages claims.md and claims/*.md show both.
 
-`python book/claims` runs every check and prints what it found; `python book/claims scores epochs`
-runs two.
+`python book/claims` runs every check and prints what it found;
+`python book/claims two-scores forty-epochs` runs two.
 """
 
 from collections.abc import Callable

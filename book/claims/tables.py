@@ -2,19 +2,13 @@
 sets.
 """
 
-import os
-from pathlib import Path
-
 from published import Table, table
 from sklearn.metrics import f1_score, precision_score, recall_score
 
 from claims import Found, found
+from lectures_lib import data
 from lectures_lib.tokenization import BPE
 from lectures_lib.tokenization.byte_level import visible
-
-ROOT = Path(__file__).resolve().parents[2]
-MIRROR = Path(os.environ.get("LECTURES_DATA", ROOT.parent / "shared" / "data" / "hub"))
-
 
 # -------------------------------------------------------------------------------------- translation
 
@@ -296,18 +290,14 @@ def precision_recall() -> Found:
 # ------------------------------------------------------------------------------------ the data sets
 
 
-def split(task: str, name: str) -> list[dict]:
-    """A split of GLUE from the mirror."""
-    import pyarrow.parquet
-
-    return pyarrow.parquet.read_table(
-        MIRROR / "nyu-mll" / "glue" / task / f"{name}.parquet"
-    ).to_pylist()
+def glue(task: str) -> list[dict]:
+    """The training split of a task of GLUE."""
+    return list(data.read_split(f"nyu-mll/glue/{task}", "train")[0])
 
 
 def four_sizes() -> Found:
     """Training examples of four tasks, counted; they are as many as the hub's description says."""
-    counted = {task: len(split(task, "train")) for task in ("sst2", "cola", "stsb", "rte")}
+    counted = {task: len(glue(task)) for task in ("sst2", "cola", "stsb", "rte")}
     published = table("glue_tasks")
     names = {"sst2": "SST-2", "cola": "CoLA", "stsb": "STS-B", "rte": "RTE"}
     assert all(published.row(names[task])["examples"] == n for task, n in counted.items())
@@ -330,7 +320,7 @@ def sizes_of_qnli_and_mrpc() -> Found:
 
 def similarity_scale() -> Found:
     """The least and the largest score of STS-B's training split, and how many are below 1."""
-    scores = [row["label"] for row in split("stsb", "train")]
+    scores = [row["label"] for row in glue("stsb")]
     return found(
         min(scores) >= 1,
         least=min(scores),

@@ -23,7 +23,7 @@ from lectures_lib.data.batches import (
     pad_texts,
 )
 from lectures_lib.data.documents import articles, manual_documents, sentences
-from lectures_lib.data.hub import DataError, name_classes, read_split
+from lectures_lib.data.hub import DataError, mirror, name_classes, read_split
 from lectures_lib.data.images import (
     GARMENT_FILE,
     GARMENTS,
@@ -63,6 +63,7 @@ __all__ = [
     "labelled_image",
     "load",
     "manual_documents",
+    "mirror",
     "number_alignment",
     "number_tokens",
     "number_words",

@@ -27,6 +27,12 @@ class DataError(RuntimeError):
     """Data that could not be had or read. The message says what to do about it."""
 
 
+def mirror() -> Path | None:
+    """The folder that LECTURES_DATA names; none where it is unset or empty."""
+    named = os.environ.get("LECTURES_DATA")
+    return Path(named) if named else None
+
+
 def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
     """The rows of one split, as dictionaries, and one line that says where they were read.
 
@@ -46,9 +52,8 @@ def read_split(hub_id: str, split: str) -> tuple[Iterable[dict], str]:
             "datasets"
         ) from None
 
-    mirror = os.environ.get("LECTURES_DATA")
-    if mirror:
-        file = _in_mirror(Path(mirror), hub_id, split)
+    if folder := mirror():
+        file = _in_mirror(folder, hub_id, split)
         try:
             rows = datasets.load_dataset("parquet", data_files={split: str(file)}, split=split)
         except (datasets.exceptions.DatasetGenerationError, OSError, ValueError) as error:
@@ -89,17 +94,17 @@ def name_classes(rows: Iterable[dict], columns: tuple[str, ...]) -> Iterator[dic
         yield row | {column: [names[column][i] for i in row[column]] for column in columns}
 
 
-def _in_mirror(mirror: Path, hub_id: str, split: str) -> Path:
-    if not mirror.is_dir():
+def _in_mirror(folder: Path, hub_id: str, split: str) -> Path:
+    if not folder.is_dir():
         raise DataError(
-            f"LECTURES_DATA names {mirror}, which is not a folder: correct it, or unset it to read "
+            f"LECTURES_DATA names {folder}, which is not a folder: correct it, or unset it to read "
             f"from the hub"
         )
-    file = mirror / hub_id / f"{split}.parquet"
+    file = folder / hub_id / f"{split}.parquet"
     if not file.is_file():
         there = sorted(path.stem for path in file.parent.glob("*.parquet"))
         raise DataError(
-            f"the mirror {mirror} has no {hub_id}/{split}.parquet (there: "
+            f"the mirror {folder} has no {hub_id}/{split}.parquet (there: "
             f"{', '.join(there) or 'nothing'}): add it, or unset LECTURES_DATA to read from the hub"
         )
     return file

@@ -11,6 +11,12 @@ from lectures_lib.show.drawings.canvas import Canvas
 KINDS = ("compute by hand", "predict", "find the bug", "explain", "choose and justify")
 
 
+def power_of_ten(number: float, digits: int) -> str:
+    """As one writes it by hand: 9.5 · 10<sup>−7</sup>."""
+    factor, exponent = f"{number:.{digits}e}".split("e")
+    return f"{factor} · 10<sup>{int(exponent)}</sup>".replace("-", "−")
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A question with its numbers. Texts are Markdown.

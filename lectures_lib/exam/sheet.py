@@ -18,7 +18,8 @@ INTRODUCTION = """# Questions for an exam
 you unfold the solution. Below it stands what earns the points, and an answer that is often given
 and wrong, with what it shows.
 
-For an exam, other numbers are drawn. With the course installed,
+For an exam, other numbers are drawn. With the course installed and its environment active
+(`source .venv/bin/activate`),
 
 ```bash
 python -m lectures_lib.exam --seed 7 --points 60 --out exam

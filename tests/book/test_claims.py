@@ -7,6 +7,7 @@ import sys
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from runpy import run_path
 
 import pytest
 
@@ -15,18 +16,11 @@ from tests.helpers.chapter_anchors import lost
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book"))
 import claims  # noqa: E402
-from claims.tables import MIRROR  # noqa: E402
 
 RECORD = claims.read()
 ROWS = {claim.id: claim for claim in RECORD["claims"]}
 MODULES = sorted(path.stem for path in (ROOT / "book" / "claims").glob("[a-z]*.py"))
-NEEDS_MIRROR = [
-    pytest.mark.mirror,
-    pytest.mark.skipif(
-        not MIRROR.is_dir(),
-        reason=f"no mirror of GLUE at {MIRROR}; LECTURES_DATA names the folder of one",
-    ),
-]
+NEEDS_MIRROR = pytest.mark.mirror("nyu-mll/glue")
 
 
 def computed():
@@ -41,6 +35,18 @@ def computed():
 @pytest.mark.parametrize("claim", computed())
 def test_the_row_prints_what_its_check_computes(claim):
     assert claims.differences(claim) == []
+
+
+def test_without_real_data_the_command_leaves_its_rows_out_and_says_so(monkeypatch, capsys):
+    monkeypatch.delenv("LECTURES_DATA", raising=False)
+    needing = [claim.id for claim in ROWS.values() if claim.needs]
+    monkeypatch.setattr(sys, "argv", ["claims", "binary-bits", *needing])
+    with pytest.raises(SystemExit) as ended:
+        run_path(str(ROOT / "book" / "claims"), run_name="__main__")
+    assert not ended.value.code
+    said = [line.partition(" ")[::2] for line in capsys.readouterr().out.splitlines()]
+    assert {name for name, rest in said if "not computed" in rest} == set(needing) != set()
+    assert len(said) == len(needing) + 1
 
 
 @pytest.mark.parametrize("claim", ROWS.values(), ids=ROWS)

@@ -47,6 +47,16 @@ def test_fourteen_weeks_read_everything_once_and_in_order():
     assert [name for *_, names in table for name in names] == [f"hw{i}" for i in range(1, 8)]
 
 
+def test_homework_is_handed_in_when_its_chapters_have_been_read():
+    read = set()
+    for chapters, _, homework in rows("Fourteen weeks"):
+        read |= set(chapters)
+        for name in homework:
+            (path,) = (ROOT / "solutions").glob(f"{name}_*.py")
+            named = set(re.findall(r"notebooks/(\d\db?)_", path.read_text(encoding="utf-8")))
+            assert named <= read, name
+
+
 def test_hours_of_those_who_learn_alone():
     said = re.search(r"about (\d+) hours of reading and (\d+) of homework", section("Alone"))
     homework = 0

@@ -2,9 +2,6 @@
 real text from a mirror of the data.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 from tokenizers import Tokenizer
 
@@ -23,22 +20,11 @@ from lectures_lib.tasks.alignment import (
 from lectures_lib.tasks.task_heads import UNLABELLED
 from lectures_lib.tokenization import WordPiece
 
-HERE = Path(__file__).resolve().parents[2]
-MIRROR = Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub"))
 pytestmark = [
-    pytest.mark.mirror,
+    pytest.mark.mirror("leondz/wnut_17"),
     pytest.mark.usefixtures("shapes_unchecked"),
-    pytest.mark.skipif(
-        not (MIRROR / "leondz/wnut_17").is_dir(),
-        reason=f"no mirror of WNUT-17 at {MIRROR}; LECTURES_DATA names its folder",
-    ),
 ]
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
-
-
-@pytest.fixture(autouse=True)
-def _mirror(monkeypatch):
-    monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
 
 
 @pytest.mark.parametrize("max_len", [512, 24])

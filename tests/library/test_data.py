@@ -2,11 +2,9 @@
 be made again.
 """
 
-import os
 import re
 import shutil
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,19 +12,6 @@ import torch
 from lectures_lib import data
 from lectures_lib.data import numbers
 from lectures_lib.data.words import BOS, EOS, PAD, UNK
-
-MIRROR = Path(
-    os.environ.get("LECTURES_DATA")
-    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
-)
-
-
-@pytest.fixture
-def mirror(monkeypatch):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of real data: LECTURES_DATA is not set, and there is no {MIRROR}")
-    monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
-    return MIRROR
 
 
 @pytest.fixture
@@ -215,6 +200,13 @@ def test_without_network_real_data_fails_and_says_what_to_do(monkeypatch):
     assert 'source="offline"' not in str(raised.value)  # the task has no such default
 
 
+@pytest.mark.usefixtures("no_mirror")
+def test_no_folder_is_taken_for_a_mirror_that_is_not_named(monkeypatch):
+    assert data.mirror() is None
+    monkeypatch.setenv("LECTURES_DATA", "")
+    assert data.mirror() is None
+
+
 def test_a_mirror_that_is_no_folder_is_refused(monkeypatch, tmp_path):
     monkeypatch.setenv("LECTURES_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(
@@ -232,7 +224,7 @@ def test_a_mirror_that_is_no_folder_is_refused(monkeypatch, tmp_path):
         ("language_model", "karpathy/tiny_shakespeare", (1, 1, 1)),
     ],
 )
-def test_real_data_from_the_mirror(mirror, task, source, sizes):
+def test_real_data_from_the_mirror(task, source, sizes):
     for split, size in zip(data.SPLITS, sizes, strict=True):
         found = data.load(task, split, source)
         assert len(found) == size
@@ -261,7 +253,6 @@ LABELLED = {
 
 
 @pytest.mark.mirror
-@pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize("task", LABELLED)
 def test_real_labelled_data_from_the_mirror(task):
     train, validation, keys = LABELLED[task]
@@ -279,7 +270,6 @@ def test_real_labelled_data_from_the_mirror(task):
 
 
 @pytest.mark.mirror
-@pytest.mark.usefixtures("mirror")
 def test_real_examples_are_what_they_are_said_to_be():
     assert data.load("sentiment", "validation", "real")[0] == {
         "text": "it 's a charming and often affecting journey .",
@@ -304,7 +294,6 @@ def test_real_examples_are_what_they_are_said_to_be():
 
 
 @pytest.mark.mirror
-@pytest.mark.usefixtures("mirror")
 def test_real_entities_have_legal_labels():
     types = Counter()
     for example in data.load("entities", "test", "real"):
@@ -325,7 +314,6 @@ def test_real_entities_have_legal_labels():
 
 
 @pytest.mark.mirror
-@pytest.mark.usefixtures("mirror")
 def test_real_trees_are_trees():
     for example in data.load("treebank", "validation", "real"):
         heads = example["heads"]
@@ -358,7 +346,6 @@ def test_words_written_as_one_and_words_left_out_are_no_words_of_a_tree():
 
 
 @pytest.mark.mirror
-@pytest.mark.usefixtures("mirror")
 @pytest.mark.parametrize(
     "task", ["sentiment", "acceptability", "entailment", "question_entailment", "similarity"]
 )
@@ -388,12 +375,13 @@ def test_a_choice_is_read_from_the_columns_of_swag():
 
 
 @pytest.mark.mirror
-def test_a_missing_split_and_a_damaged_file_are_named(mirror, monkeypatch, tmp_path):
+def test_a_missing_split_and_a_damaged_file_are_named(monkeypatch, tmp_path):
+    whole_mirror = data.mirror()
     folder = tmp_path / "bentrevett" / "multi30k"
     folder.mkdir(parents=True)
     monkeypatch.setenv("LECTURES_DATA", str(tmp_path))
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    shutil.copy(mirror / "bentrevett/multi30k/test.parquet", folder)
+    shutil.copy(whole_mirror / "bentrevett/multi30k/test.parquet", folder)
     assert len(data.load("translation", "test", "real")) == 1000
     with pytest.raises(
         data.DataError,

@@ -2,9 +2,6 @@
 combinations; nearest neighbours.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 import torch
 import torch.nn.functional as F
@@ -21,10 +18,6 @@ from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks.word_level import cut_words, word_states
 from lectures_lib.tokenization import WordPiece
 
-MIRROR = Path(
-    os.environ.get("LECTURES_DATA")
-    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
-)
 SENTENCES = [
     ["Photosynthesis", "turns", "light", "into", "sugar", "."],
     ["Ok"],
@@ -95,12 +88,9 @@ def test_both_ways_of_locating_agree(tokenizer, small):
         assert_close(features.word_vectors(small, [in_text])[0][:, 0], of_list[:, i])
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("leondz/wnut_17")
 @pytest.mark.parametrize("split", ["validation", "test"])
-def test_every_word_of_wnut_has_its_own_pieces(tokenizer, monkeypatch, split):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of real data: LECTURES_DATA is not set, and there is no {MIRROR}")
-    monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
+def test_every_word_of_wnut_has_its_own_pieces(tokenizer, split):
     for example in data.load("entities", split, "real"):
         cut = cut_words(tokenizer, example["words"])
         assert [i for places in cut.places for i in places] == list(range(1, len(cut.ids) - 1))

@@ -2,19 +2,11 @@
 the mirror.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 import torch
 
 from lectures_lib import data
 from lectures_lib.training import Epochs
-
-MIRROR = Path(
-    os.environ.get("LECTURES_DATA")
-    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
-)
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +81,7 @@ def test_bad_images_are_refused(digits):
         ("uoft-cs/cifar10", "uoft-cs/cifar10", (3, 32, 32)),
     ],
 )
-def test_real_images_from_the_mirror(monkeypatch, source, hub_id, shape):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of real data: LECTURES_DATA is not set, and there is no {MIRROR}")
-    monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
+def test_real_images_from_the_mirror(source, hub_id, shape):
     examples = data.load("images", "test", source)
     assert (
         len(examples) == 10_000

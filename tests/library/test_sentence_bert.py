@@ -3,16 +3,15 @@ bad input is named.
 """
 
 import json
-import os
 import random
 import re
-from pathlib import Path
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch.testing import assert_close
 
+from lectures_lib import data
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks import sentence_bert as ours
@@ -21,10 +20,7 @@ from lectures_lib.tasks.sentence_bert.encoder import _pooling_name
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import fit
 
-STSB = (
-    Path(os.environ.get("LECTURES_DATA", Path(__file__).parents[3] / "shared/data/hub"))
-    / "nyu-mll/glue/stsb/validation.parquet"
-)
+STSB = "nyu-mll/glue/stsb"
 LONG = " ".join(
     f"Sentence number {i} says something about attention, vectors and dinner." for i in range(60)
 )
@@ -121,11 +117,7 @@ def test_pairs_that_are_cut_are_counted_once(small):
     small.embed([fits])
 
 
-@pytest.mark.mirror
-@pytest.mark.skipif(
-    not STSB.is_file(),
-    reason=f"no mirror of STS-B at {STSB}; LECTURES_DATA names the folder of one",
-)
+@pytest.mark.mirror(STSB)
 @pytest.mark.parametrize(
     ("n", "known"),
     [
@@ -141,13 +133,7 @@ def test_every_vector_of_stsb_and_the_correlation_equal_sentence_transformers(
     """
     from scipy.stats import spearmanr
 
-    table = {
-        name: column[:n]
-        for name, column in pytest.importorskip("pyarrow.parquet")
-        .read_table(STSB)
-        .to_pydict()
-        .items()
-    }
+    table = data.read_split(STSB, "validation")[0][:n]
     both = []
     for model in (encoder.embed, lambda texts: theirs.encode(texts, convert_to_tensor=True)):
         first, second = (model(table[name]) for name in ("sentence1", "sentence2"))

@@ -2,42 +2,29 @@
 as the `tokenizers` library.
 """
 
-import os
 import time
-from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
 
+from lectures_lib import data
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tokenization import BPE, WordPiece
 from tests.helpers.tokenizer_peers import learned, pairs, peer_of
 
-HERE = Path(__file__).resolve().parents[2]
-WIKITEXT = (
-    Path(os.environ.get("LECTURES_DATA", HERE.parent / "shared" / "data" / "hub"))
-    / "Salesforce/wikitext/wikitext-2-v1"
-)
+WIKITEXT = "Salesforce/wikitext/wikitext-2-v1"
 pytestmark = [
-    pytest.mark.mirror,
+    pytest.mark.mirror(WIKITEXT),
     # the checks cost more than what they check: millions of calls with lists of ids
     pytest.mark.usefixtures("shapes_unchecked"),
-    pytest.mark.skipif(
-        not WIKITEXT.is_dir(),
-        reason=f"no mirror of WikiText-2 at {WIKITEXT}; LECTURES_DATA names the folder of one",
-    ),
 ]
 N_MERGES = 8000
 
 
 @pytest.fixture(scope="module")
 def splits() -> dict[str, list[str]]:
-    read_table = pytest.importorskip(
-        "pyarrow.parquet", reason="pyarrow, which reads the mirror, is not installed"
-    ).read_table
     return {
-        name: read_table(WIKITEXT / f"{name}.parquet")["text"].to_pylist()
-        for name in ("train", "validation", "test")
+        name: [row["text"] for row in data.read_split(WIKITEXT, name)[0]] for name in data.SPLITS
     }
 
 

@@ -3,7 +3,6 @@ comes twice, none is borrowed.
 """
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 
@@ -12,10 +11,6 @@ import pytest
 from lectures_lib import data
 
 FILE = Path(data.__file__).parent / "labelled" / "treebank.jsonl"
-MIRROR = Path(
-    os.environ.get("LECTURES_DATA")
-    or Path(__file__).resolve().parents[3] / "shared" / "data" / "hub"
-)
 SENTENCES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X"
@@ -111,9 +106,8 @@ def test_words_with_two_tags_are_in_it():
     }
 
 
-@pytest.mark.skipif(not MIRROR.is_dir(), reason="no mirror of real data")
-def test_no_sentence_is_taken_from_ud_english(monkeypatch):
-    monkeypatch.setenv("LECTURES_DATA", str(MIRROR))
+@pytest.mark.mirror("universal-dependencies/universal_dependencies")
+def test_no_sentence_is_taken_from_ud_english():
     own = {text(sentence).lower().rstrip(" .?!") for sentence in SENTENCES}
     for split in data.SPLITS:
         rows, _ = data.read_split("universal-dependencies/universal_dependencies/en_ewt", split)

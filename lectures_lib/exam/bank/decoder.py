@@ -68,9 +68,9 @@ def a_mask_to_be_filled_in(chance: Random) -> Drawn:
         f"{len(target)}, is read by the decoder while it trains. Hatch the cells "
         f"of *cross-attention* that must be hidden. How many stay open? Why is there no triangle? "
         f"Which cells would be open in the decoder's own self-attention in the row *a*?",
-        f"Hidden are the columns of PAD, in every row; {ones} cells stay open. The source is there "
-        f"as a whole before the first word is written, so nothing in it is the future. In its own "
-        f"self-attention *a* sees "
+        f"Hidden {'is the column' if padded == 1 else 'are the columns'} of PAD, in every row; "
+        f"{ones} cells stay open. The source is there as a whole before the first word is written, "
+        f"so nothing in it is the future. In its own self-attention *a* sees "
         f"{' and '.join(w for w, h in zip(target, own[1], strict=True) if not h)}.",
         marks=((3, "the mask"), (1, "the open cells"), (1, "the source is no future"),
                (1, "the row of a: itself and what stands before")),

@@ -5,7 +5,7 @@ from random import Random
 import torch
 
 from lectures_lib.exam.pictures import block
-from lectures_lib.exam.question import Drawn, Question, asked_in, row
+from lectures_lib.exam.question import Drawn, Question, asked_in, power_of_ten, row
 
 QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=5)
@@ -66,7 +66,7 @@ def gradients_through_a_stack(chance: Random) -> Drawn:
         f"Each of {depth} layers computes f(x) = {slope} x. How large is the derivative of the "
         f"output by the input? And with x + f(x)? Which problem does each have, and what does the "
         f"norm on the branch do about the second?",
-        f"{slope}<sup>{depth}</sup> = {slope**depth:.1e}: it vanishes. "
+        f"{slope}<sup>{depth}</sup> = {power_of_ten(slope**depth, 1)}: it vanishes. "
         f"{1 + slope:g}<sup>{depth}</sup> = "
         f"{(1 + slope) ** depth:.1f}: it grows with depth. A norm divides by the length of the "
         f"stream, so the longer the stream has become, the less a layer adds in proportion.",

@@ -48,10 +48,10 @@ def without_positions(chance: Random) -> Drawn:
     other = next(i for i in range(6) if digits[i] == b)
     return Drawn(
         f"Self-attention without positions and without a mask learns to write a number of six "
-        f"digits backwards. It reads {' '.join(map(str, digits))}. What is its best guess for "
-        f"place {asked + 1}, with which probability is it right, as far as the model can tell, and "
-        f"what should stand there? For which other places must it give exactly the same answer as "
-        f"for place {asked + 1}, and why?",
+        f"digits backwards. It reads {' '.join(map(str, digits))}; places are counted from 1. What "
+        f"is its best guess for place {asked + 1}, with which probability is it right, as far as "
+        f"the model can tell, and what should stand there? For which other places must it give "
+        f"exactly the same answer as for place {asked + 1}, and why?",
         f"It knows that place {asked + 1} has a {digits[asked]} and which five digits are "
         f"elsewhere, not where. Among them {best} occurs {times} times: the guess {best}, right "
         f"with {times}/5. There should stand {right}. At the other places with a {a}, "

@@ -6,7 +6,7 @@ from random import Random
 import torch
 
 from lectures_lib.exam.pictures import curves
-from lectures_lib.exam.question import Drawn, Question, asked_in, shuffled
+from lectures_lib.exam.question import Drawn, Question, asked_in, power_of_ten, shuffled
 
 QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=8)
@@ -51,8 +51,9 @@ def warming_up(chance: Random) -> Drawn:
         f"The paper's rate is d<sup>−1/2</sup> · min(step<sup>−1/2</sup>, "
         f"step · {warm}<sup>−3/2</sup>), with d = {d}. "
         f"How large is it at step 1,000, at its top, and at step {late:,}?",
-        f"{rate(1000):.2e}; at step {warm:,} {rate(warm):.2e}, four times as much; "
-        f"{rate(late):.2e}, the top divided by √({late}/{warm}) = {math.sqrt(late / warm):g}.",
+        f"{power_of_ten(rate(1000), 2)}; at step {warm:,} {power_of_ten(rate(warm), 2)}, four "
+        f"times as much; {power_of_ten(rate(late), 2)}, the top divided by "
+        f"√({late}/{warm}) = {math.sqrt(late / warm):g}.",
         marks=(
             (2, "during the warm-up"),
             (2, "at the top"),
