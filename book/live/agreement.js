@@ -9,7 +9,12 @@ const FULL = 8; // nats: a lead of so much, or more, fills its half of the line
 const HOLE = /_+|\[mask\]/gi;
 const READERS = ["only the left", "both sides"];
 
-const times = (lead) => Number(Math.exp(Math.abs(lead)).toPrecision(2)).toLocaleString("en-US");
+const MILLION = 1e6;
+function times(lead) {
+  const ratio = Math.exp(Math.abs(lead));
+  const said = Number(Math.min(ratio, MILLION).toPrecision(2)).toLocaleString("en-US");
+  return ratio > MILLION ? `over ${said}` : said;
+}
 
 export class Agreement extends Figure {
   constructor(host, options) {

@@ -93,7 +93,7 @@ def answered(box):
 
 def said(lead, words):
     """A lead as a line says it."""
-    times = float(f"{math.exp(abs(lead)):.2g}")
+    times = float(f"{math.exp(abs(lead)):.2g}")  # of leads below a million times
     return f"{words[lead < 0]} by {abs(lead):.1f} nats, {times:,.15g} ×"
 
 
@@ -174,6 +174,7 @@ def used(tabs, address):
         ("untranslatable", "“untranslatable” is 5 pieces to BERT (un ##tra"),
         ("😀", "BERT has no piece for “😀”"),
         ("\u200b", "BERT has no piece for"),
+        ("w" * 40, "and a hole takes one"),
     ],
 )
 def test_berts_hole_takes_one_piece_and_the_left_side_any_word(used, word, why):
@@ -182,10 +183,11 @@ def test_berts_hole_takes_one_piece_and_the_left_side_any_word(used, word, why):
     left, both = answered(box).locator("small").all_inner_texts()
     assert why in box.locator(".lv-about").inner_text()
     assert "nats" in left and both == "not one piece"
+    assert used.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert "the sum over" in box.locator(".lv-about").inner_text()
 
 
-@pytest.mark.parametrize("text", ["x" * 290 + " ___", "😀" * 40 + "___ مرحبا שלום", "___"])
+@pytest.mark.parametrize("text", ["x" * 100 + " ___", "😀" * 40 + "___ مرحبا שלום", "___"])
 def test_strange_sentences_get_an_answer(used, text):
     box = figure(used, TITLE)
     ask(box, text)
