@@ -60,7 +60,7 @@ def test_both_models_say_what_the_library_says(computing, rounded, text, words):
     assert [one["log"] for one in found] == pytest.approx(expected, abs=1e-3)
     found = computing.evaluate(ASK, [1, "inHole", {"text": both, "words": words}])
     expected = [in_hole(rounded, WORDPIECE, both, word) for word in words]
-    assert [one["log"] for one in found] == pytest.approx(expected, abs=2e-3)
+    assert [one["log"] for one in found] == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_share_of_almost_nothing_has_a_logarithm(computing):
