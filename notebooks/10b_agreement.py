@@ -674,6 +674,10 @@ for who in SELVES["himself"] + SELVES["herself"]:
 # both ways, and then the next word can no longer be the exercise, because it is in plain sight. What the exercise is
 # instead, [chapter 13](13_pretraining.ipynb) tells.
 #
+# **Your own sentence**, with a hole and two words for it: the model above, which sees the left side only, and a small
+# BERT say in your browser which they find likelier, and by how much: [Type your
+# own](../book/live.md#which-of-two-words). How many words can you put between *keys* and *are*?
+#
 # ## What goes wrong
 #
 # ### The answer in plain sight

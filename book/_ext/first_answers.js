@@ -1,5 +1,5 @@
 // The worker of the live figures, outside a browser (first_answers.py). The standard input says what to ask of which model, a list of
-// {kind, files, asks}; the standard output gets the answers, for each question {parts, result}. Numbers have six places, or as many as a question says.
+// {kind, files, ask}; the standard output gets the answers, for each question {parts, result}. Numbers have six places, or as many as a question says.
 const fs = require("node:fs"),
   path = require("node:path"),
   { pathToFileURL } = require("node:url");
@@ -33,9 +33,8 @@ const rounded = (value, places) =>
   await import(pathToFileURL(path.join(__dirname, "..", "live", "worker.js")));
   const all = [];
   let loaded;
-  for (const { kind, files, asks } of JSON.parse(fs.readFileSync(0, "utf8"))) {
-    const model = JSON.stringify({ kind, files }),
-      answers = [];
+  for (const { kind, files, ask: question } of JSON.parse(fs.readFileSync(0, "utf8"))) {
+    const model = JSON.stringify({ kind, files });
     if (model !== loaded) {
       const blobs = Object.entries(files).map(([name, file]) => [
         name,
@@ -44,9 +43,8 @@ const rounded = (value, places) =>
       await ask("load", { kind, ...Object.fromEntries(blobs) });
       loaded = model;
     }
-    for (const { task, places = 6, ...request } of asks)
-      answers.push(rounded(await ask(task, request), places));
-    all.push(answers);
+    const { task, places = 6, ...request } = question;
+    all.push(rounded(await ask(task, request), places));
   }
   process.stdout.write(JSON.stringify(all));
 })();

@@ -1,8 +1,9 @@
 """What its model answers to a live figure's first example, asked of the figure's own worker while the
 site is built: a reader sees at once what there is to see, and nothing is fetched for it.
 
-A figure lists in its options, under "asks", what its script asks of its first model when nobody has
-typed anything: {"task": …, …}, in that order, and how many "places" are enough if they are not six. The answers go into the page, and the script shows
+A figure lists in its options, under "asks", what its script asks of its models when nobody has typed
+anything: {"task": …, …}, in that order, with the number of the "model" if it is not the first, and
+how many "places" are enough if they are not six. The answers go into the page, and the script shows
 them as if they had just come (`rehearse` in book/live/figure.js).
 """
 
@@ -26,7 +27,7 @@ def answers(figures: dict[str, dict]) -> dict[str, list[dict]]:
     """By figure, to each of its "asks": {"parts", "result"}. `figures`: the options of each.
     The answers are kept until a script, a model or a question is another.
     """
-    asking = {name: question(one) for name, one in figures.items() if "asks" in one}
+    asking = {name: questions(one) for name, one in figures.items() if "asks" in one}
     state = digest(asking)
     if KEPT.exists():
         kept = json.loads(KEPT.read_text(encoding="utf-8"))
@@ -37,29 +38,37 @@ def answers(figures: dict[str, dict]) -> dict[str, list[dict]]:
     return answered
 
 
-def question(options: dict) -> dict:
-    """What a figure asks, and of what: {"kind", "files", "asks"}."""
-    one = options["models"][0]
-    names = [name for name in PARTS if one[name]]
-    files = dict(zip(names, map(str, one["files"]), strict=True))
-    return {"kind": one["kind"], "files": files, "asks": options["asks"]}
+def questions(options: dict) -> list[dict]:
+    """What a figure asks, and of what, one after the other: {"kind", "files", "ask"}."""
+    asking = []
+    for ask in options["asks"]:
+        one = options["models"][ask.get("model", 0)]
+        names = [name for name in PARTS if one[name]]
+        files = dict(zip(names, map(str, one["files"]), strict=True))
+        asking.append({"kind": one["kind"], "files": files, "ask": ask})
+    return asking
 
 
-def digest(asking: dict[str, dict]) -> str:
+def digest(asking: dict[str, list[dict]]) -> str:
     """One number for all that the answers come from."""
-    files = {Path(file) for one in asking.values() for file in one["files"].values()}
+    files = {
+        Path(file) for some in asking.values() for one in some for file in one["files"].values()
+    }
     state = hashlib.sha256(json.dumps(asking, sort_keys=True).encode())
     for file in [ASKING, *sorted(SCRIPTS.glob("*.js")), *sorted(files)]:
         state.update(file.read_bytes())
     return state.hexdigest()
 
 
-def asked(asking: dict[str, dict]) -> dict[str, list[dict]]:
-    """Ask now. Figures of one model follow each other: it is read once."""
-    names = sorted(asking, key=lambda name: json.dumps(asking[name]["files"]))
+def asked(asking: dict[str, list[dict]]) -> dict[str, list[dict]]:
+    """Ask now. Questions to one model follow each other: it is read once."""
+    order = sorted(
+        ((name, i) for name, some in asking.items() for i in range(len(some))),
+        key=lambda at: json.dumps(asking[at[0]][at[1]]["files"]),
+    )
     run = subprocess.run(
         [NODE, str(ASKING)],
-        input=json.dumps([asking[name] for name in names]),
+        input=json.dumps([asking[name][i] for name, i in order]),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -67,4 +76,5 @@ def asked(asking: dict[str, dict]) -> dict[str, list[dict]]:
     )
     if run.returncode:
         raise RuntimeError(f"{ASKING.name} ended with {run.returncode}: {run.stderr.strip()}")
-    return dict(zip(names, json.loads(run.stdout), strict=True))
+    answered = dict(zip(order, json.loads(run.stdout), strict=True))
+    return {name: [answered[name, i] for i in range(len(some))] for name, some in asking.items()}

@@ -50,6 +50,7 @@ MORE = {
     "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
     "dates": (("decoder", "prediction", "value"), "dates.css"),
     "digits": ((), "digits.css"),
+    "agreement": ((), "agreement.css"),
 }
 # What rounding changes in a figure's model: {figure: {file of results: line}}.
 ROUNDING = yaml.safe_load((SCRIPTS / "rounding.yml").read_text(encoding="utf-8"))

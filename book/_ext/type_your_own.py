@@ -9,6 +9,8 @@ import datetime
 from functools import cache
 
 import torch
+from agreement import EXAMPLES as SENTENCES
+from agreement import behind, given, in_hole
 from live_models import MADE, VOCABULARY, adapted, model, sentences
 from sentence_map import sentence_map
 from torch import Tensor
@@ -221,6 +223,40 @@ def filler() -> tuple[dict, str]:
         "asks": [{"task": "fill", "text": HOLES[0]}],
     }
     return options, f"{HOLES[0]} → {said}"
+
+
+@cache
+def agreement() -> tuple[dict, str]:
+    """The figure that asks which of two words belongs in a hole, a model that reads what stands
+    before it and one that reads both sides; the leads that they give one word over the other.
+    """
+    reader, subwords = stored.language_model("wikitext")
+    bert, pieces = stored.fill_mask()
+    lines, asks = ["nats by which the first word leads: only the left, both sides"], []
+    for example in reversed(SENTENCES):  # the first comes last: it stands on top of what was asked
+        words = example["words"]
+        left, text = given(example["text"])
+        asks += [
+            {"task": "behind", "text": left, "words": words},
+            {"task": "inHole", "model": 1, "text": text, "words": words},
+        ]
+        leads = [
+            behind(reader, subwords, left, words[0]) - behind(reader, subwords, left, words[1]),
+            in_hole(bert, pieces, text, words[0]) - in_hole(bert, pieces, text, words[1]),
+        ]
+        said = [*map("{:+5.1f}".format, leads), f" {' / '.join(words)}: {example['text']}"]
+        lines.insert(1, " ".join(said))
+    file = stored.FOLDER / "language_model_wikitext.safetensors"
+    options = {
+        "title": "Which of two words?",
+        "models": [
+            model("language model", file, file.with_suffix(".json")),
+            *filler()[0]["models"],
+        ],
+        "examples": SENTENCES,
+        "asks": asks,
+    }
+    return options, "\n".join(lines)
 
 
 @cache
@@ -448,6 +484,7 @@ FIGURES = {
     "dates": dates_by_letter,
     "pieces": pieces,
     "filler": filler,
+    "agreement": agreement,
     "sentiment": sentiment,
     "entities": entities,
     "answers": answers,
@@ -465,6 +502,7 @@ SECTIONS = {
     "a-date-letter-by-letter": "dates",
     "words-in-pieces": "pieces",
     "a-bert-that-fills-holes": "filler",
+    "which-of-two-words": "agreement",
     "praise-or-complaint": "sentiment",
     "names-in-a-message": "entities",
     "a-question-about-a-text": "answers",

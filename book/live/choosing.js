@@ -21,6 +21,12 @@ export function shares(scores, { temperature = 1, topK = Infinity, topP = 1, nev
   return softmax(logits);
 }
 
+// The logarithm of one token's share; also a share of almost 0 has one.
+export function logShare(scores, id) {
+  const top = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+  return scores[id] - top - Math.log(scores.reduce((sum, score) => sum + Math.exp(score - top), 0));
+}
+
 // The ids of the k largest numbers, the largest first.
 export function largest(row, k) {
   return Array.from(row.keys())

@@ -137,7 +137,8 @@ export class Figure {
     const shown = `Shown: what it makes of the example. ${said}`;
     this.say(shown);
     this.host.addEventListener("input", ({ target }) => {
-      if (target.matches("textarea") && this.status.textContent === shown) this.say(said);
+      if (target.matches("textarea, input[type=text]") && this.status.textContent === shown)
+        this.say(said);
     });
   }
 

@@ -404,6 +404,7 @@ const FIGURES = {
   translator: async () => Translator,
   writer: async () => Writer,
   filler: async () => Filler,
+  agreement: async () => (await import("./agreement.js")).Agreement,
   reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
   dates: async () => (await import("./dates.js")).Dates,

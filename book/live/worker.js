@@ -1,7 +1,7 @@
 // Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { beam } from "./beam.js";
-import { draw, largest, shares } from "./choosing.js";
+import { draw, largest, logShare, shares } from "./choosing.js";
 import {
   Adapted,
   Bert,
@@ -192,6 +192,33 @@ const tasks = {
       return largest(row, 8).map((id) => ({ token: tokens.shown(id), share: row[id] }));
     });
     return { tokens: ids.map((id) => tokens.shown(id)), holes };
+  },
+
+  // The logarithm of each word's probability behind a text, at the beginning of a line (chapter 10b): a sum over its tokens.
+  async behind({ text, words }) {
+    const before = text ? `\n ${text}` : "\n",
+      known = tokens.encode(before).length;
+    return words.map((word) => {
+      const ids = tokens.encode(`${before} ${word}`),
+        scores = model.read(ids.slice(0, -1)),
+        own = [...ids.keys()].slice(known);
+      return {
+        pieces: own.map((i) => tokens.shown(ids[i])),
+        log: own.reduce((sum, i) => sum + logShare(scores[i - 1], ids[i]), 0),
+      };
+    });
+  },
+
+  // The same of each word in a text's [MASK]; of one that is not one piece, none.
+  async inHole({ text, words }) {
+    const ids = framed(text);
+    const [scores] = model.fill(ids, [ids.indexOf(tokens.ids.get("[MASK]"))]);
+    return words.map((word) => {
+      const own = tokens.encode(word),
+        pieces = own.map((id) => tokens.shown(id));
+      const one = own.length === 1 && pieces[0] !== "[UNK]";
+      return { pieces, log: one ? logShare(scores, own[0]) : null };
+    });
   },
 
   // Where every token of a text looks, or of two: attention[layer][head][i][j].

@@ -53,7 +53,9 @@ def test_half_precision_is_read_as_torch_reads_it(computing):
     assert torch.equal(found.nan_to_num(7.0), expected.nan_to_num(7.0))
 
 
-@pytest.mark.parametrize("name", ["translator", "language_model_shakespeare"])
+@pytest.mark.parametrize(
+    "name", ["translator", *map("language_model_{}".format, stored.LANGUAGE_MODELS)]
+)
 def test_texts_become_the_same_tokens_and_come_back(computing, name):
     tokenizer = BPE.load(stored.FOLDER / f"{name}.json")
     rng = random.Random(0)
@@ -71,20 +73,21 @@ def test_texts_become_the_same_tokens_and_come_back(computing, name):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_language_model_is_the_librarys(computing, seed):
-    model, _ = stored.language_model("shakespeare")
+@pytest.mark.parametrize("name", stored.LANGUAGE_MODELS)
+def test_the_language_model_is_the_librarys(computing, name, seed):
+    model, _ = stored.language_model(name)
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(257, (60 + 90 * seed,), generator=generator)
     with torch.no_grad():
         expected = model(ids[None])[0]
     cut = int(torch.randint(1, len(ids), (), generator=generator))
     found = computing.evaluate(
-        """async ([ids, cut]) => {
-          window.gpt ??= await live.load("LanguageModel", "language_model_shakespeare");
+        """async ([name, ids, cut]) => {
+          const gpt = await live.load("LanguageModel", `language_model_${name}`);
           const state = gpt.start();
           return [...gpt.read(ids.slice(0, cut), state), ...gpt.read(ids.slice(cut), state)].map((row) => Array.from(row));
         }""",
-        [ids.tolist(), cut],
+        [name, ids.tolist(), cut],
     )
     assert torch.allclose(torch.tensor(found), expected, rtol=0, atol=TOLERANCE)
 

@@ -28,6 +28,7 @@ IN_CHAPTERS = {
     "09_generating": ["writer", "beams"],
     "09b_cache": ["filling"],
     "10_language_model": ["writer"],
+    "10b_agreement": ["agreement"],
     "11_vision_transformer": ["digits"],
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],

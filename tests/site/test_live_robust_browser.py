@@ -7,13 +7,14 @@ from live_page import ADDRESS, EVERY_FIGURE
 
 pytestmark = pytest.mark.browser
 BOX = '.live[data-live*=\'"figure": "{}"\'] .lv-box[role=group]'
-# What each says to an empty field; the writer begins from nothing, the filler asks for a hole.
+# What each says to an empty field; the writer begins from nothing, two ask for a hole.
 EMPTY = {
     "translator": "Type a sentence first.",
     "beams": "Type a sentence first.",
     "dates": "Type a date first.",
     "pieces": "Type a text first.",
     "filler": "There is no hole yet",
+    "agreement": "There is no hole yet",
     "sentiment": "Type something first.",
     "entities": "Type something first.",
     "answers": "Type",
