@@ -425,7 +425,7 @@ ax.set(ylim=(0.7, 0.95))
 plt.show()
 
 # %% [markdown]
-# You can change such pictures yourself: in [the figure of chapter 11](11_vision_transformer.ipynb#where-does-it-look),
+# You can [change such pictures yourself](../book/live.md#a-vit-that-reads-your-digit), in the figure of chapter 11:
 # choose *A garment*. The ViT in it had to fit into a page. It has patches of 7 × 7, 16 of them, and the sizes of our
 # digits' model, and names 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or
 # move a shoe by four pixels: of a thousand pictures moved so far it names 82.1 %<!-- drawn_garments: moved/4 .1f -->,

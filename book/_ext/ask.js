@@ -11,10 +11,11 @@
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
   const box = document.querySelector(".ask");
-  const [words, count, choices, found] = [
+  const [words, count, matches, prepared, found] = [
     "#ask-words",
     "#ask-count",
-    ".ask-choices",
+    ".ask-matches",
+    ".ask-prepared ul",
     ".ask-found",
   ].map((one) => box.querySelector(one));
   const NEAR = 0.23; // a best cosine below this is said to be none: every prepared question has a section above it
@@ -46,29 +47,31 @@
     return element("li", {}, button);
   }
 
+  // What has the words that are typed. The answer that stood there was to another question, and goes.
   function list() {
+    turn = undefined;
+    picked = -1;
+    found.hidden = true;
+    tell();
     const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (text) => typed.every((word) => text.toLowerCase().includes(word));
     const right = [...questions.keys()].filter((i) => has(questions[i]));
-    const also = typed.length
-      ? [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" ")))
-      : [];
-    choices.replaceChildren(
-      ...right.map(choice),
-      ...also.slice(0, 4 * SHOWN).map((i) => choice(questions.length + i)),
+    const also = [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" ")));
+    matches.replaceChildren(
+      ...(typed.length ? [...right, ...also.map((j) => questions.length + j)] : [])
+        .slice(0, 4 * SHOWN)
+        .map(choice),
     );
-    choices.hidden = !choices.children.length;
+    matches.hidden = !matches.children.length;
+    if (!typed.length) {
+      count.textContent = "";
+      return;
+    }
     const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-    const them = [
-      many(right.length, "question"),
-      ...(typed.length ? [many(also.length, "section")] : []),
-    ].join(" and ");
-    count.textContent = choices.hidden
+    count.textContent = matches.hidden
       ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. "
-      : typed.length
-        ? `${them} with these words`
-        : them;
-    if (choices.hidden)
+      : `${many(right.length, "question")} and ${many(also.length, "section")} with these words`;
+    if (matches.hidden)
       count.append(
         element(
           "a",
@@ -76,6 +79,12 @@
           "Search all pages for them",
         ),
       );
+  }
+
+  // Which of the buttons is the one whose answer is shown.
+  function tell() {
+    for (const button of box.querySelectorAll(".ask-choices button"))
+      button.ariaPressed = String(Number(button.dataset.i) === picked);
   }
 
   // The sections nearest to a vector, below a heading; number `not` is left out.
@@ -97,15 +106,16 @@
   let machine, turn;
   async function ask() {
     const text = words.value.trim();
-    const prepared = questions.findIndex(
-      (question) => question.toLowerCase() === text.toLowerCase(),
-    );
+    const known = questions.findIndex((question) => question.toLowerCase() === text.toLowerCase());
     const mine = (turn = {});
     const say = (what) => {
       if (turn === mine) count.textContent = what;
     };
+    if (known >= 0) return pick(known);
+    found.hidden = true;
+    picked = -1;
+    tell();
     if (!text) return say("Type a question first.");
-    if (prepared >= 0) return pick(prepared);
     const megabytes = (model.bytes / 1e6).toFixed(0);
     try {
       say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
@@ -115,9 +125,8 @@
       );
       const { vector: asked } = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
-      picked = -1;
+      matches.hidden = true;
       show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
-      for (const button of choices.querySelectorAll("button")) button.ariaPressed = "false";
       const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
       say(
         `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}`,
@@ -135,9 +144,11 @@
     const at = i - questions.length;
     const title = at < 0 ? questions[i] : sections[at][2];
     show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
-    for (const button of choices.querySelectorAll("button"))
-      button.ariaPressed = String(Number(button.dataset.i) === i);
-    if (silent) return;
+    tell();
+    if (silent) {
+      count.textContent = "Shown: the sections nearest to a prepared question";
+      return;
+    }
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
     history.replaceState(null, "", at < 0 ? `#${slug(title)}` : location.href.split("#")[0]);
     found.scrollIntoView({ block: "nearest" });
@@ -176,9 +187,9 @@
     heading.focus();
   }
 
-  choices.addEventListener("keydown", (event) => {
+  box.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const buttons = [...choices.querySelectorAll("button")];
+    const buttons = [...(event.target.closest(".ask-choices")?.querySelectorAll("button") ?? [])];
     const next = step && buttons[buttons.indexOf(document.activeElement) + step];
     if (!next) return;
     event.preventDefault();
@@ -191,8 +202,7 @@
   box.querySelector(".ask-go").addEventListener("click", ask);
   const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
   addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
+  prepared.replaceChildren(...[...questions.keys()].map(choice));
   list();
   pick(asked() < 0 ? first : asked(), true);
-  const pressed = choices.querySelector('[aria-pressed="true"]');
-  choices.scrollTop = pressed.offsetTop - choices.offsetTop - 2 * pressed.offsetHeight;
 })();

@@ -11,11 +11,13 @@ import base64
 import hashlib
 import html
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import live_models
 import torch
 from docutils import nodes
+from queries import AFTERWARDS, QUERIES
 from safetensors.torch import load_file, save_file
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -109,27 +111,69 @@ def first_shown(
     return int((nearest.scores[:, 0] + right).argmax())
 
 
-def how_often_right(
-    sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
-) -> str:
-    """Of how many prepared questions a right chapter is found (chapter 17b counts the same)."""
-    places = search(asked, told, k=min(3, len(told))).places.tolist()
-    right = [
-        [sections[i].number in question.chapters for i in row]
-        for row, question in zip(places, questions, strict=True)
-    ]
-    return (
-        f" Of the {len(right)} prepared ones, the first section found lies in a chapter that "
-        f"answers the question for {sum(row[0] for row in right)}, one of the first three for "
-        f"{sum(map(any, right))}."
-    )
-
-
-def page_html(sections: list[Section], questions: list[Question], vectors: torch.Tensor) -> str:
-    """The search: style, form, data, script. The vectors are those of the questions, then of the
-    sections.
+def how_often(
+    right: Sequence[Callable[[Section], bool]],
+    asked: torch.Tensor,
+    told: torch.Tensor,
+    sections: list[Section],
+) -> tuple[int, int]:
+    """For how many of some questions the first section found is right, and one of the first
+    three.
     """
-    asked, told = vectors[: len(questions)].float(), vectors[len(questions) :].float()
+    places = search(asked, told, k=min(3, len(told))).places.tolist()
+    found = [
+        [is_right(sections[i]) for i in row] for is_right, row in zip(right, places, strict=True)
+    ]
+    return sum(row[0] for row in found), sum(map(any, found))
+
+
+def how_often_right(
+    sections: list[Section],
+    questions: list[Question],
+    typed: Sequence[tuple[str, str]],
+    vectors: torch.Tensor,
+) -> str:
+    """Of how many prepared questions a right chapter is found (chapter 17b counts the same), and of
+    how many words that it was not prepared for.
+    """
+    asked, told, more = vectors.split([len(questions), len(sections), len(typed)])
+    of_questions = [lambda one, q=q: one.number in q.chapters for q in questions]
+    first, among = how_often(of_questions, asked, told, sections)
+    said = (
+        f"Of the {len(questions)} prepared questions, the first section found lies in a chapter that "
+        f"answers the question for {first}, one of the first three for {among}."
+    )
+    if typed:
+        of_typed = [lambda one, page=page: one.page == page for _, page in typed]
+        first, among = how_often(of_typed, more, told, sections)
+        said += (
+            f" Of {len(typed)} words and questions that nothing here was made for, such as "
+            f"“{typed[0][0]}”, it lies in the one chapter that we would have named for {first}, one "
+            f"of the first three for {among}."
+        )
+    return said
+
+
+def typed_about(sections: list[Section]) -> list[tuple[str, str]]:
+    """What students type into a search, and the page where we would send them, if that is one of
+    these.
+    """
+    pages = {section.page for section in sections}
+    wanted = ((words, at.split("#")[0]) for words, at in {**QUERIES, **AFTERWARDS}.items())
+    return [(words, page) for words, page in wanted if page in pages]
+
+
+def page_html(
+    sections: list[Section],
+    questions: list[Question],
+    vectors: torch.Tensor,
+    typed: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The search: style, form, data, script. The vectors are those of the questions, of the
+    sections, and of what is `typed` to see how often the search is right.
+    """
+    shown = len(questions) + len(sections)
+    asked, told = vectors[: len(questions)].float(), vectors[len(questions) : shown].float()
     data = {
         "sections": [
             [
@@ -141,7 +185,7 @@ def page_html(sections: list[Section], questions: list[Question], vectors: torch
             for section in sections
         ],
         "questions": [question.question for question in questions],
-        "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
+        "vectors": base64.b64encode(vectors[:shown].numpy().tobytes()).decode(),
         "first": first_shown(sections, questions, asked, told),
         "model": {"script": "../live/machine.js", **live_models.addresses(live_models.sentences())},
     }
@@ -154,7 +198,10 @@ def page_html(sections: list[Section], questions: list[Question], vectors: torch
         .read_text(encoding="utf-8")
         .replace("{questions}", buttons)
         .replace("{megabytes}", f"{data['model']['bytes'] / 1e6:.0f}")
-        .replace("{right}", how_often_right(sections, questions, asked, told))
+        .replace("{n}", str(len(questions)))
+        .replace(
+            "{right}", html.escape(how_often_right(sections, questions, typed, vectors.float()))
+        )
     )
     style, script = ((HERE / f"ask.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
     inside = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
@@ -168,11 +215,10 @@ def visit_ask(translator, node: ask) -> None:
     """Compute, and write."""
     sections, questions = pages_there(translator.builder.env)
     cache = Path(translator.builder.outdir).parent / "ask"
-    vectors = embedded(
-        [question.question for question in questions] + [section.read for section in sections],
-        cache,
-    )
-    translator.body.append(page_html(sections, questions, vectors))
+    typed = typed_about(sections)
+    texts = [question.question for question in questions] + [section.read for section in sections]
+    vectors = embedded([*texts, *(words for words, _ in typed)], cache)
+    translator.body.append(page_html(sections, questions, vectors, typed))
     raise nodes.SkipNode
 
 

@@ -18,8 +18,11 @@ from section_search import contents_titles
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from lectures_lib.show.plots import DARK, GROUND
+
 THUMBNAILS = "_static/thumbnails"  # of the site
 CARDS = '<ul class="chapter-cards">'
+ENDS = {"light": ".png", "dark": ".dark.png"}  # of a thumbnail's file, by the theme
 WIDTH, HEIGHT = 320, 150  # of the largest thumbnail
 PICTURE = Path(__file__).parents[1] / "figures" / "welcome.svg"
 
@@ -94,11 +97,15 @@ def visit_cards(translator, node: card_of) -> None:
     for page in node["pages"]:
         title = titles.get(page) or app.env.titles[page].astext()
         name = page.rsplit("/", 1)[-1]
-        width, height = thumbnail(app, page)
+        width, height = thumbnails(app, page)
+        pictures = "".join(
+            f'<img class="plot-{theme} dark-light" src="{up}{THUMBNAILS}/{name}{end}" alt="" '
+            f'loading="lazy" width="{width}" height="{height}">'
+            for theme, end in ENDS.items()
+        )
         items.append(
-            f'<li><a href="{up}{page}.html"{asked(name)}><span class="card-picture"><img class="dark-light" '
-            f'src="{up}{THUMBNAILS}/{name}.png" alt="" loading="lazy" width="{width}" '
-            f'height="{height}"></span><span class="card-title">{html.escape(title)}</span> '
+            f'<li><a href="{up}{page}.html"{asked(name)}><span class="card-picture">{pictures}'
+            f'</span><span class="card-title">{html.escape(title)}</span> '
             f'<span class="card-able">{html.escape(chapter_lines()[page]["able"])}</span></a></li>'
         )
     translator.body.append(f"{CARDS}{''.join(items)}</ul>\n")
@@ -113,14 +120,23 @@ def asked(name: str) -> str:
     return f' data-questions="{len(quizzes.load(chapter))}"'
 
 
-def thumbnail(app: Sphinx, page: str) -> tuple[int, int]:
-    """Write a chapter's picture, small, into the site; its width and height."""
-    picture = social_cards.first_figure(app, page) or social_cards.arcs(WIDTH)
-    white = Image.new("RGBA", picture.size, "white")
-    white.alpha_composite(picture.convert("RGBA"))
-    small = white.convert("RGB")
+def thumbnails(app: Sphinx, page: str) -> tuple[int, int]:
+    """Write a chapter's picture, small, into the site, for each theme; its width and height."""
+    figure = social_cards.first_figure(app, page)
+    if figure:
+        light = social_cards.in_pixels(figure["light"])
+        dark = social_cards.in_pixels(figure["dark"], DARK[GROUND])
+    else:
+        light = dark = social_cards.arcs(WIDTH)
+    name = page.rsplit("/", 1)[-1]
+    thumbnail(dark, Path(app.outdir, THUMBNAILS, name + ENDS["dark"]))
+    return thumbnail(light, Path(app.outdir, THUMBNAILS, name + ENDS["light"]))
+
+
+def thumbnail(picture: Image.Image, file: Path) -> tuple[int, int]:
+    """Write it so large as a card may show it; its width and height."""
+    small = picture.convert("RGB")
     small.thumbnail((2 * WIDTH, 2 * HEIGHT), Image.Resampling.LANCZOS)
-    file = Path(app.outdir, THUMBNAILS, f"{page.rsplit('/', 1)[-1]}.png")
     file.parent.mkdir(parents=True, exist_ok=True)
     small.quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
     return small.size

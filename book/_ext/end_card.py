@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 import quizzes
-from chapters import key
+from chapters import key, number
 from docutils import nodes
 from docutils.utils.smartquotes import educateQuotes
 from section_search import contents_titles
@@ -92,7 +92,7 @@ def ways_on(app: Sphinx, page: str, text: str) -> list[str]:
         title = title or env.titles[other].astext()
         return f'<a href="{builder.get_relative_uri(page, other)}">{html.escape(title)}</a>'
 
-    if work := homework_of(key(page)):
+    if number(page) and (work := homework_of(key(page))):
         asked = re.search(
             rf"Homework {work}, (questions? .+?), is about this (?:chapter|page)", text
         )

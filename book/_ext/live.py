@@ -79,7 +79,7 @@ def parts(name: str) -> tuple[str, str, str]:
     shown = (
         example if isinstance(example, through.Drawing) else f"<pre>{html.escape(example)}</pre>"
     )
-    told = {key: options[key] for key in options if key != "asks"}
+    told = {key: options[key] for key in options if key not in ("asks", "shows")}
     told |= {"figure": name, "models": list(map(addresses, options.get("models", [])))}
     first = first_answer(name)
     attributes = (
@@ -154,8 +154,9 @@ def first_answers() -> dict[str, list[dict]]:
 
 
 def first_answer(name: str) -> str:
-    """The first answers of a figure, as JSON."""
-    return json.dumps(first_answers().get(name, []), ensure_ascii=False, separators=(",", ":"))
+    """The first answers of a figure, as JSON. One without a model says itself what it "shows"."""
+    first = FIGURES[name]()[0].get("shows") or first_answers().get(name, [])
+    return json.dumps(first, ensure_ascii=False, separators=(",", ":"))
 
 
 def file_of(name: str) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from lectures_lib import stored
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
+from lectures_lib.tokenization import BPE, WordPiece
 
 MADE = Path(__file__).parents[2] / "_build" / "live"  # what is made for the site
 VOCABULARY = minilm.checkpoint() / "vocab.txt"
@@ -47,3 +48,31 @@ def adapted(task: str) -> dict:
     """MiniLM as a page fetches it, and what was learned for one task beside it."""
     (weights, vocabulary) = sentences()["files"]
     return model("adapted", weights, vocabulary, stored.FOLDER / f"{task}.safetensors")
+
+
+def part_of_pieces(cut: WordPiece, text: str, *more: int) -> dict[int, str]:
+    """The word pieces of a text and the special ones, by their ids: enough to cut it in the page.
+    `more`: ids of others.
+    """
+    specials = map(cut.token_id, cut.vocabulary.specials)
+    ids = sorted({*cut.encode(text), *specials, *more})
+    return dict(zip(ids, cut.known_tokens(ids), strict=True))
+
+
+def part_of_pairs(cut: BPE, text: str) -> dict:
+    """The tokens of a text by their ids, and the merges that make them by their place in the
+    order.
+    """
+    ids = sorted(set(cut.encode(text)))
+    tokens, merges = cut.known_tokens(ids), {}
+    makes = {merge.left + merge.right: i for i, merge in enumerate(cut.merges)}
+    made = [token for token in tokens if token in makes]
+    while made:
+        place = makes[made.pop()]
+        merge = merges[place] = cut.merges[place]
+        made += [one for one in (merge.left, merge.right) if one in makes]
+    return {
+        "tokens": dict(zip(ids, tokens, strict=True)),
+        "merges": {i: merges[i].line() for i in sorted(merges)},
+        "specials": list(cut.vocabulary.specials),
+    }

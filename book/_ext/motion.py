@@ -11,10 +11,10 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
+from live_models import VOCABULARY, part_of_pieces
 
 from lectures_lib.blocks.attention import scaled_dot_product_attention
 from lectures_lib.blocks.layers import Residual
-from lectures_lib.models import minilm
 from lectures_lib.tasks.sentence_bert import cosines, in_batch_negatives
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
@@ -32,7 +32,6 @@ PAIRS = [
     ("She is cooking soup.", "Dinner is being made."),
 ]
 STARTS = [[15, 100, 200, 290], [130, 60, 320, 165]]  # degrees of the u and of the v
-VOCABULARY = minilm.checkpoint() / "vocab.txt"
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
 GATES = [0.5, 0.9, 0.99]
@@ -177,6 +176,15 @@ def smoothing() -> tuple[dict, str]:
     return options, "\n".join([head, *lines])
 
 
+def thrown(shape: torch.Size, words: range, generator: torch.Generator) -> dict[str, torch.Tensor]:
+    """The dice that `mask_tokens` throws with this generator, by their names in book/live/dice.js."""
+    return {
+        "choice": torch.rand(shape, generator=generator),
+        "fate": torch.rand(shape, generator=generator),
+        "others": torch.randint(words.start, words.stop, shape, generator=generator),
+    }
+
+
 @cache
 def dice() -> tuple[dict, str]:
     """The figure that throws dice for BERT's holes; one throw, and the shares of many."""
@@ -188,9 +196,12 @@ def dice() -> tuple[dict, str]:
     many = tokens.expand(2000, -1)
     read = mask_tokens(many, torch.isin(many, ends), mask, words, generator=generator)
     n = read.chosen.sum()
-    hidden = (read.tokens == mask).sum() / n
-    kept = (read.chosen & (read.tokens == many)).sum() / n
-    first = next(i for i, row in enumerate(read.chosen) if row.sum() == 3)
+    hidden, kept = read.tokens == mask, read.chosen & (read.tokens == many)
+    # a throw that chooses three words, and each of the three things happens to one
+    word = torch.tensor([name.isalpha() for name in pieces.known_tokens(tokens[0].tolist())])
+    three = (read.chosen.sum(dim=1) == 3) & ((read.chosen & word).sum(dim=1) == 3)
+    first = int((three & (hidden.sum(dim=1) == 1) & (kept.sum(dim=1) == 1)).nonzero()[0])
+    dice = thrown(many.shape, words, generator.manual_seed(0))
     shown = zip(
         pieces.known_tokens(tokens[0].tolist()),
         pieces.known_tokens(read.tokens[first].tolist()),
@@ -205,9 +216,19 @@ def dice() -> tuple[dict, str]:
         "bytes": VOCABULARY.stat().st_size,
         "words": [words.start, words.stop],
         "rates": vars(MaskingRates()),
+        "shows": [
+            {
+                "pieces": part_of_pieces(pieces, HIDDEN, *read.tokens[first].tolist()),
+                "dice": {name: one[first].tolist() for name, one in dice.items()},
+            }
+        ],
     }
-    shares = f"chosen {n / (many.numel() - 2 * len(many)):.1%}; of these [MASK] {hidden:.1%}"
-    return options, f"{said}\n\n2,000 throws: {shares}, as it was {kept:.1%}".replace("%", " %")
+    shares = (
+        f"chosen {n / (many.numel() - 2 * len(many)):.1%}; of these [MASK] {hidden.sum() / n:.1%}"
+    )
+    return options, f"{said}\n\n2,000 throws: {shares}, as it was {kept.sum() / n:.1%}".replace(
+        "%", " %"
+    )
 
 
 @torch.enable_grad()

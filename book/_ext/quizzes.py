@@ -1,4 +1,5 @@
 """A chapter's three questions, read from `book/quizzes/NN.yml` (or `NNb.yml`) and held against their rules.
+Those of a page between two chapters, which has no number, lie in `book/quizzes/between`.
 
 A file is a list of questions; each has a "question" and three or four "choices" with "text" and
 "why", one of them with "right: true". In all texts `code` and *emphasis* are the only marks.
@@ -34,13 +35,15 @@ class Question:
 
 
 def there(folder: Path = FOLDER) -> list[str]:
-    """The chapters that have a quiz, in order."""
-    return sorted(file.stem for file in folder.glob("*.yml"))
+    """The chapters, and the pages between two, that have a quiz, in order."""
+    return sorted(file.stem for file in folder.glob("**/*.yml"))
 
 
 def load(chapter: str, folder: Path = FOLDER) -> tuple[Question, ...]:
     """The quiz of a chapter, "08" or "08b". ValueError says which rule it breaks, and where."""
     file = folder / f"{chapter}.yml"
+    if not file.exists():
+        file = folder / "between" / file.name
     found = yaml.safe_load(file.read_text(encoding="utf-8"))
     if not isinstance(found, list) or len(found) != QUESTIONS:
         raise ValueError(f"{file.name}: a quiz is a list of {QUESTIONS} questions")

@@ -10,9 +10,12 @@ import matplotlib
 import plots_in_both_themes
 import resvg_py
 from docutils import nodes
+from narrow_drawings import WIDE
 from PIL import Image, ImageDraw, ImageFont
 from section_search import contents_titles
 from sphinx.application import Sphinx
+
+from lectures_lib.show.drawings import palette
 
 FOLDER = "_static/cards"  # of the site
 COURSE = "course"  # the card of all pages that are no chapter
@@ -20,6 +23,7 @@ SIZE, EDGE = (1200, 630), 56
 SCALE = 2  # of the size that a browser gives a figure
 INK, MUTED, BLUE, ORANGE = "#1b2129", "#5a6673", "#1d5fa8", "#a85400"
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
+VARIABLE = re.compile(r"var\(--c-(\w+)(-soft)?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
 ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
 WORD = re.compile(r'<text (?:class="(\w+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')
@@ -77,20 +81,31 @@ def arcs(width: int = 1060) -> Image.Image:
     return picture
 
 
-def first_figure(app: Sphinx, page: str) -> Image.Image | None:
-    """A page's first measured figure, in pixels."""
-    for image in app.env.get_doctree(page).findall(nodes.image):
-        path = Path(app.srcdir, image["uri"])
-        if path.exists() and plots_in_both_themes.is_plot(path):
-            return in_pixels(path.read_text(encoding="utf-8"))
+def first_figure(app: Sphinx, page: str) -> dict[str, str] | None:
+    """A page's first drawing or measured figure: an SVG for each theme."""
+    for node in app.env.get_doctree(page).findall():
+        if isinstance(node, nodes.raw) and (drawing := WIDE.search(node.astext())):
+            return {theme: coloured(drawing[0], theme) for theme in ("light", "dark")}
+        if isinstance(node, nodes.image):
+            path = Path(app.srcdir, node["uri"])
+            if path.exists() and plots_in_both_themes.is_plot(path):
+                svg = path.read_text(encoding="utf-8")
+                return {"light": svg, "dark": plots_in_both_themes.dark(svg)}
     return None
 
 
-def in_pixels(svg: str) -> Image.Image:
-    """A figure of matplotlib as it looks on white, in the letters that matplotlib brings."""
+def coloured(drawing: str, theme: str) -> str:
+    """A drawing with the colours of one theme in place of the page's variables."""
+    return VARIABLE.sub(
+        lambda name: palette.colour(name[1], theme, "soft" if name[2] else "line"), drawing
+    )
+
+
+def in_pixels(svg: str, ground: str = "#ffffff") -> Image.Image:
+    """A figure as it looks on this ground, in the letters that matplotlib brings."""
     drawn = resvg_py.svg_to_bytes(
         svg_string=svg,
-        background="#ffffff",
+        background=ground,
         skip_system_fonts=True,
         font_dirs=[str(FONTS)],
         font_family="DejaVu Sans",
@@ -116,7 +131,8 @@ def write(app: Sphinx, chapters: dict) -> None:
     saved(with_figure(course, default), folder / f"{COURSE}.png")
     for page in filter(app.env.found_docs.__contains__, chapters):
         card = sheet(book, titles.get(page) or app.env.titles[page].astext())
+        figure = first_figure(app, page)
         saved(
-            with_figure(card, first_figure(app, page) or default),
+            with_figure(card, in_pixels(figure["light"]) if figure else default),
             folder / f"{page.rsplit('/', 1)[-1]}.png",
         )

@@ -11,7 +11,15 @@ from functools import cache
 import torch
 from agreement import EXAMPLES as SENTENCES
 from agreement import behind, given, in_hole
-from live_models import MADE, VOCABULARY, adapted, model, sentences
+from live_models import (
+    MADE,
+    VOCABULARY,
+    adapted,
+    model,
+    part_of_pairs,
+    part_of_pieces,
+    sentences,
+)
 from sentence_map import sentence_map
 from torch import Tensor
 
@@ -22,7 +30,8 @@ from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
 from lectures_lib.models.vit import ViT
 from lectures_lib.tasks import alignment, fine_tuning
-from lectures_lib.tokenization import WordPiece
+from lectures_lib.tasks.sentence_bert import cosines
+from lectures_lib.tokenization import BPE, WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
 PAGE = "book/live"
@@ -188,6 +197,7 @@ def writer() -> tuple[dict, str]:
 def pieces() -> tuple[dict, str]:
     """The figure with two vocabularies; one text in word pieces."""
     paths = {"pieces": VOCABULARY, "pairs": stored.FOLDER / "translator.json"}
+    cut, pairs = WordPiece.load(paths["pieces"]), BPE.load(paths["pairs"])
     names = {
         "pieces": "BERT's word pieces (30,522, English)",
         "pairs": "Our translator's byte pairs (German and English)",
@@ -201,8 +211,8 @@ def pieces() -> tuple[dict, str]:
         ],
         "bytes": sum(path.stat().st_size for path in paths.values()),
         "examples": PIECES,
+        "shows": [part_of_pieces(cut, PIECES[0]), part_of_pairs(pairs, PIECES[0])],
     }
-    cut = WordPiece.load(VOCABULARY)
     return options, " ".join(cut.known_tokens(cut.encode(PIECES[0])))
 
 
@@ -348,7 +358,7 @@ def senses() -> tuple[dict, str]:
         [state[read.tokens.index(word)] for state in read.hidden]
         for read in (minilm.read(one), minilm.read(other))
     ]
-    cosines = [torch.cosine_similarity(a, b, dim=0) for a, b in zip(*vectors, strict=True)]
+    near = [torch.cosine_similarity(a, b, dim=0) for a, b in zip(*vectors, strict=True)]
     options = {
         "title": "One word, two sentences",
         "models": [sentences()],
@@ -358,7 +368,7 @@ def senses() -> tuple[dict, str]:
             for sentence in (one, other)
         ],
     }
-    said = ", ".join(f"{cosine:.2f}" for cosine in cosines)
+    said = ", ".join(f"{cosine:.2f}" for cosine in near)
     return options, f"“{word}” in “{one}” and “{other}”: cosines from the input up {said}"
 
 
@@ -366,8 +376,8 @@ def senses() -> tuple[dict, str]:
 def nearness() -> tuple[dict, str]:
     """The figure that compares sentences; the cosines of the first with the others."""
     vectors = torch.stack([minilm.read(sentence).hidden[-1].mean(dim=0) for sentence in NEAR])
-    cosines = torch.cosine_similarity(vectors[:1], vectors)
-    lines = [f"{cosine:.2f}  {sentence}" for cosine, sentence in zip(cosines, NEAR, strict=True)]
+    (near,) = cosines(vectors[:1], vectors)
+    lines = [f"{cosine:.2f}  {sentence}" for cosine, sentence in zip(near, NEAR, strict=True)]
     options = {
         "title": "Near by meaning",
         "models": [sentences()],
@@ -378,15 +388,18 @@ def nearness() -> tuple[dict, str]:
 
 
 def drawn(kind: str, vit: ViT, shades: int, examples: dict[str, Tensor]) -> dict:
-    """What the figure must know of a kind of picture. The greys of an example are whole numbers, up
-    to `shades`; they travel as bytes, in base64.
+    """What the figure must know of a kind of picture; "alike" are the cosines of every two patches'
+    positions. The greys of an example are whole numbers, up to `shades`; they travel as bytes, in
+    base64.
     """
+    places = vit.positions.detach()[1:]  # 0 is the class token's
     greys = {name: (shades * image).round().byte() for name, image in examples.items()}
     return {
         "kind": kind,
         "side": vit.config.image_size,
         "shades": shades,
         "classes": list(vit.names or map(str, range(10))),
+        "alike": [[round(value, 4) for value in row] for row in cosines(places, places).tolist()],
         "examples": [
             {"name": name, "image": base64.b64encode(grey.numpy().tobytes()).decode()}
             for name, grey in greys.items()

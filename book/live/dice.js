@@ -59,6 +59,10 @@ export class Dice extends Figure {
     );
   }
 
+  get shownFirst() {
+    return "a throw of three words, picked because each of the three things happens to one";
+  }
+
   empty() {
     this.tally = { throws: 0, tokens: 0, masked: 0, random: 0, kept: 0 };
   }
@@ -92,13 +96,24 @@ export class Dice extends Figure {
     if (text !== this.text.value) return; // typed on meanwhile
     this.say("");
     this.used();
+    this.lay(pieces, times, (n) => throwDice(n, this.options.words));
+  }
+
+  // One throw for the example that stands there: it needs a part of the vocabulary only.
+  start() {
+    const [{ pieces, dice }] = this.answers;
+    this.lay(new WordPiece(pieces), 1, () => dice);
+  }
+
+  lay(pieces, times, thrown) {
+    const text = this.text.value;
     const [cls, sep, mask] = ["[CLS]", "[SEP]", "[MASK]"].map((name) => pieces.ids.get(name));
     const never = new Set(NEVER.map((name) => pieces.ids.get(name)));
     const ids = [cls, ...pieces.encode(text), sep],
       special = ids.map((id) => never.has(id));
     let dice, read;
     for (let i = 0; i < times; i++) {
-      dice = throwDice(ids.length, this.options.words);
+      dice = thrown(ids.length);
       read = holes(ids, special, dice, mask, this.options.rates);
       this.tally.throws += 1;
       this.tally.tokens += special.filter((one) => !one).length;

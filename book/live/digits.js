@@ -6,6 +6,7 @@ import { shown } from "./nearness.js";
 import { DigitSheet, GarmentSheet, paintGreys } from "./sheets.js";
 
 const ACROSS = 4; // patches in a row
+const FIRST = 5; // the patch whose position is compared at first
 const HEAD = { class: "lv-head" },
   BUTTON = { type: "button" };
 const SHEETS = { digit: DigitSheet, garment: GarmentSheet };
@@ -143,7 +144,7 @@ export class Digits extends Figure {
     this.lay(sheet.image);
     this.forget();
     this.dress(kind);
-    const when = "are fetched when you first draw or press a patch; what you draw stays here.";
+    const when = "are fetched when you first draw; what you draw stays here.";
     this.say(loaded ? "" : `${megabytes(bytes)} ${when}`);
     if (loaded && sheet.image.some((grey) => grey > 0)) this.look(sheet.image);
   }
@@ -160,7 +161,7 @@ export class Digits extends Figure {
     this.source.textContent = source ?? "";
     this.others.classList.toggle("lv-named", Boolean(pictured));
     sheet.press?.();
-    this.places.forEach((_, i) => this.tellPlace(i));
+    this.tellPlaces(FIRST, this.kind.alike[FIRST]);
   }
 
   empty() {
@@ -250,26 +251,20 @@ export class Digits extends Figure {
   }
 
   // How alike the position of one patch is to every other's.
-  async compare(i) {
-    const { kind, reading } = this,
-      { patch, sheet } = kind;
+  compare(i) {
+    const { patch, sheet, alike } = this.kind;
     sheet.press?.(i, (i % ACROSS) * patch, Math.floor(i / ACROSS) * patch, patch);
-    if (!kind.alike) {
-      kind.alike = await this.run(this.machine, "places", {}, () => {}); // ends a reading that is under way
-      if (reading && reading === this.image) this.look(reading);
-    }
-    if (!kind.alike || kind !== this.kind) return;
-    this.places.forEach((_, j) => this.tellPlace(j, kind.alike[i][j], i === j));
+    this.tellPlaces(i, alike[i]);
   }
 
-  tellPlace(j, value, pressed = false) {
-    const button = this.places[j],
-      known = value !== undefined;
-    button.textContent = known ? shown(value) : "";
-    button.setAttribute("aria-label", `patch ${j + 1}${known ? `: ${shown(value)}` : ""}`);
-    button.setAttribute("aria-pressed", pressed);
-    button.classList.toggle("lv-less", value < 0);
-    button.style.setProperty("--share", Math.abs(value ?? 0).toFixed(4));
+  tellPlaces(i, values) {
+    for (const [j, button] of this.places.entries()) {
+      button.textContent = shown(values[j]);
+      button.setAttribute("aria-label", `patch ${j + 1}: ${shown(values[j])}`);
+      button.setAttribute("aria-pressed", i === j);
+      button.classList.toggle("lv-less", values[j] < 0);
+      button.style.setProperty("--share", Math.abs(values[j]).toFixed(4));
+    }
   }
 
   // The greys, the borders of the patches and, if asked for, each patch's part in the class token.

@@ -115,6 +115,11 @@ export class Figure {
     });
   }
 
+  // What stands there at first.
+  get shownFirst() {
+    return "what it makes of the example";
+  }
+
   // Show what the model answers to the example. It was asked while the site was built (first_answers.py): no model is fetched. A screen
   // reader, which has not come to the figure yet, is told nothing.
   async rehearse(answers) {
@@ -134,7 +139,7 @@ export class Figure {
         ),
       );
     }
-    const shown = `Shown: what it makes of the example. ${said}`;
+    const shown = `Shown: ${this.shownFirst}. ${said}`;
     this.say(shown);
     this.host.addEventListener("input", ({ target }) => {
       if (target.matches("textarea, input[type=text]") && this.status.textContent === shown)

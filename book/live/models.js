@@ -1,7 +1,7 @@
 // The models: a left-to-right language model (chapter 10), the Transformer (chapter 6), BERT (chapter 12) and ViT (chapter 11), from
 // the files that come with the library.
 import { DecoderBlock, EncoderBlock, Stack, emptyCache } from "./layers.js";
-import { ACTIVATIONS, cosine, layer, layerNorm, linear, mean, row } from "./tensors.js";
+import { ACTIVATIONS, layer, layerNorm, linear, mean, row } from "./tensors.js";
 
 // The sinusoids of position `at` (chapter 4).
 export function sinusoids(at, d) {
@@ -281,12 +281,5 @@ export class ViT extends Model {
     });
     const [first] = this.encoder.apply(x, [], looks);
     return linear([first], tensors["head.weight"], tensors["head.bias"])[0];
-  }
-
-  // How alike the learned positions of every two patches are, by their cosine: [i][j]. (Position 0 is the class token's.)
-  placesAlike() {
-    const { positions } = this.tensors,
-      places = Array.from({ length: positions.shape[0] - 1 }, (_, i) => row(positions, i + 1));
-    return places.map((one) => places.map((other) => cosine(one, other)));
   }
 }

@@ -8,6 +8,15 @@ const fetched = async (path) => {
   return response.text();
 };
 
+const READ = {
+  pieces: (text) => new WordPiece(text),
+  pairs: (text) => new BPE(JSON.parse(text)),
+};
+const OF_A_PART = {
+  pieces: (part) => new WordPiece(part),
+  pairs: (part) => new BPE(part),
+};
+
 export class Pieces extends Figure {
   constructor(host, options) {
     super(host, { ...options, models: [] });
@@ -38,18 +47,28 @@ export class Pieces extends Figure {
     );
     this.text.addEventListener("input", () => {
       if (this.ready) this.cut();
+      else this.found.hidden = true; // it was about another text
     });
+  }
+
+  // The example in pieces, by the parts of the vocabularies that it needs; and the merges of its longest token.
+  start() {
+    this.lay(
+      this.vocabularies.map(({ kind, name }, i) => ({
+        name,
+        tokens: OF_A_PART[kind](this.answers[i]),
+      })),
+    );
+    const tokens = [...this.rows.querySelectorAll("button")];
+    tokens.reduce((a, b) => (b.textContent.length > a.textContent.length ? b : a)).click();
   }
 
   async load() {
     this.loading ??= Promise.all(
-      this.vocabularies.map(async ({ kind, path, name }) => {
-        const text = await fetched(path);
-        return {
-          name,
-          tokens: kind === "pieces" ? new WordPiece(text) : new BPE(JSON.parse(text)),
-        };
-      }),
+      this.vocabularies.map(async ({ kind, path, name }) => ({
+        name,
+        tokens: READ[kind](await fetched(path)),
+      })),
     ).then(
       (all) => {
         this.ready = all;
@@ -77,10 +96,16 @@ export class Pieces extends Figure {
       return;
     }
     this.used();
-    this.found.hidden = false;
     this.say("");
+    this.lay(this.ready);
+  }
+
+  // The text as it stands there, in the pieces of each vocabulary.
+  lay(vocabularies) {
+    const text = this.text.value;
+    this.found.hidden = false;
     this.rows.replaceChildren(
-      ...this.ready.map(({ name, tokens }) => this.row(name, tokens, text)),
+      ...vocabularies.map(({ name, tokens }) => this.row(name, tokens, text)),
     );
     this.about.textContent = "";
     this.steps.replaceChildren();

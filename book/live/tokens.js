@@ -1,4 +1,7 @@
-// Text as tokens and back (chapter 7): what the library's `BPE` and `WordPiece` do, from the files that they read.
+// Text as tokens and back (chapter 7): what the library's `BPE` and `WordPiece` do, from the files that they read. Of a vocabulary a part
+// will do, {id: token}, if it has all that a text becomes.
+
+const idsOf = (tokens) => new Map(Object.entries(tokens).map(([id, token]) => [token, Number(id)]));
 
 // Special tokens are found by their names: of <s> and <s>2, the one that covers more.
 function findsAny(names) {
@@ -28,9 +31,14 @@ export class BPE {
   constructor({ tokens, merges, specials }) {
     this.tokens = tokens;
     this.specials = new Set(specials);
-    this.ids = new Map(tokens.map((token, id) => [token, id]));
+    this.ids = idsOf(tokens);
     // the earlier a pair was learned, the earlier it is merged
-    this.ranks = new Map(merges.map((line, rank) => [line.slice(0, line.lastIndexOf(" ")), rank]));
+    this.ranks = new Map(
+      Object.entries(merges).map(([rank, line]) => [
+        line.slice(0, line.lastIndexOf(" ")),
+        Number(rank),
+      ]),
+    );
     this.names = findsAny(specials);
   }
 
@@ -128,14 +136,17 @@ function clean(character) {
   return small.replace(/[\p{P}$+<=>^`|~]/gu, " $& ");
 }
 
+const lines = (text) =>
+  text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => line.replace(/\r$/, ""));
+
 export class WordPiece {
-  // `text`: a piece a line, as in BERT's vocab.txt.
-  constructor(text) {
-    this.tokens = text
-      .replace(/\n$/, "")
-      .split("\n")
-      .map((line) => line.replace(/\r$/, ""));
-    this.ids = new Map(this.tokens.map((token, id) => [token, id]));
+  // `pieces`: one a line, as in BERT's vocab.txt, or a part of them.
+  constructor(pieces) {
+    this.tokens = typeof pieces === "string" ? lines(pieces) : pieces;
+    this.ids = idsOf(this.tokens);
     this.specials = new Set(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]);
     this.names = findsAny(this.specials);
   }

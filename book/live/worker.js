@@ -304,11 +304,6 @@ const tasks = {
     return { shares: shares(scores), reached: rollout(attention).slice(1) };
   },
 
-  // How alike the positions of every two patches are.
-  async places() {
-    return model.placesAlike();
-  },
-
   // The vectors of a text's tokens at the input and behind each layer: states[layer][i]; of `only` these tokens, if that is given.
   async states({ text, only }) {
     const ids = framed(text),

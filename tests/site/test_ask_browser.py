@@ -61,6 +61,12 @@ def source() -> str:
     )
 
 
+def unfolded(page):
+    """The page with its prepared questions unfolded."""
+    page.locator(".ask-prepared summary").click()
+    return page
+
+
 def nearest(i: int) -> list[str]:
     """What torch says of the vectors before they were rounded: the titles of the five sections
     nearest to number i of all.
@@ -102,6 +108,10 @@ def test_a_question_that_is_answered_is_shown_first(chapters, first):
 def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
     page = open_page()
     assert shown(page) == nearest(QUESTIONS.index(page.locator(".ask-found h2").inner_text()))
+    assert page.get_by_role("status").inner_text().startswith("Shown:")
+    assert page.locator(".ask button:visible").count() <= 1 + len(shown(page)), "the list is folded"
+    assert page.locator(".ask-prepared summary").inner_text() == "3 prepared questions"
+    unfolded(page)
     for i, question in enumerate(QUESTIONS):
         page.get_by_role("button", name=question, exact=True).click()
         assert page.locator(".ask-found h2").inner_text() == question
@@ -118,8 +128,43 @@ def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
     )
 
 
-def test_the_cosine_is_told(open_page):
+def test_it_says_how_often_it_is_right():
+    """Question 0 is nearest to section 2, question 1 to 1, question 2 to 4; what is typed likewise."""
+    found, n = vectors(), len(QUESTIONS)
+    questions = [
+        Question(question, [of]) for question, of in zip(QUESTIONS, (3, 7, 5), strict=True)
+    ]
+    typed = [("one", SECTIONS[2].page), ("other", SECTIONS[0].page)]
+    more = torch.cat([found, found[:2]])
+    said = ask.how_often_right(SECTIONS, questions, typed, more)
+    prepared, words = said.split(" Of 2 words and questions ")
+    assert "Of the 3 prepared questions, the first" in prepared and "question for 2," in prepared
+    assert "such as “one”" in words and "have named for 1," in words
+    three = [search(found[:2], found[n:], k=3).places[i].tolist() for i in range(2)]
+    among = sum(place in row for place, row in zip((2, 0), three, strict=True))
+    assert words.endswith(f"one of the first three for {among}.")
+    assert " Of " not in ask.how_often_right(SECTIONS, questions, [], found).split("prepared")[1]
+
+
+def test_an_answer_to_another_question_goes(open_page):
+    """When one types, and when one asks for nothing."""
     page = open_page()
+    answer, words = page.locator(".ask-found"), page.get_by_label("Your question")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    assert page.get_by_role("status").inner_text() == "Type a question first."
+    assert answer.is_hidden()
+    words.fill(QUESTIONS[1])
+    page.keyboard.press("Enter")
+    assert answer.is_visible()
+    words.press("End")
+    words.press_sequentially("!")
+    assert answer.is_hidden()
+    assert not page.locator(".ask [aria-pressed=true]").count()
+    assert open_page().locator(".ask-found").is_visible()
+
+
+def test_the_cosine_is_told(open_page):
+    page = unfolded(open_page())
     page.get_by_role("button", name=QUESTIONS[0], exact=True).click()
     exact = cosines(vectors()[:1], vectors()[len(QUESTIONS) :]).max().item()
     assert page.locator(".ask-where").first.inner_text().split("cosine ")[1][:4] == f"{exact:.2f}"
@@ -129,27 +174,29 @@ def test_typed_words_find_questions_and_sections(open_page):
     page = open_page()
     words = page.get_by_label("Your question")
     words.fill("DECODER writ")
-    assert page.locator(".ask-choices button").all_inner_texts() == [QUESTIONS[2]]
+    assert page.locator(".ask-matches button").all_inner_texts() == [QUESTIONS[2]]
     words.fill("about heads")
     assert page.get_by_role("status").inner_text() == "0 questions and 1 section with these words"
-    page.locator(".ask-choices button").click()
+    page.locator(".ask-matches button").click()
     assert page.locator(".ask-found h2").inner_text() == "Sections like “Heads & tails”"
     assert shown(page) == nearest(len(QUESTIONS) + 1)
     words.fill("nothing like it")
-    assert page.locator(".ask-choices").is_hidden()
+    assert page.locator(".ask-matches").is_hidden()
     assert (
         page.get_by_role("link", name="Search all pages for them").get_attribute("href")
         == "../search.html?q=nothing%20like%20it"
     )
     words.fill("")
-    assert page.locator(".ask-choices button").all_inner_texts() == QUESTIONS
+    assert page.locator(".ask-matches").is_hidden()
+    assert unfolded(page).locator(".ask-prepared button").all_inner_texts() == QUESTIONS
 
 
 def test_the_keyboard_does_all_of_it(open_page):
     page = open_page()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "ask-words"
-    page.keyboard.press("Tab")  # "Ask"
+    page.locator(".ask-prepared summary").focus()
+    page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
@@ -168,7 +215,7 @@ def test_the_keyboard_does_all_of_it(open_page):
 
 
 def test_a_question_has_an_address(open_page):
-    page = open_page()
+    page = unfolded(open_page())
     page.get_by_role("button", name=QUESTIONS[2], exact=True).click()
     address = page.url
     assert address.endswith("#how-does-a-decoder-write")
@@ -218,6 +265,7 @@ def test_without_a_question_or_a_model_it_says_so(tab, address):
     page.get_by_label("Your question").fill("What is a head?")
     page.keyboard.press("Enter")
     page.get_by_text("could not be fetched (404)").wait_for()
+    assert page.locator(".ask-found").is_hidden()
 
 
 def test_it_fits_a_phone(open_page):
@@ -238,8 +286,9 @@ def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
     page = tab()
     page.set_default_timeout(5000)
     page.goto(address + PAGE)
-    assert page.locator(".ask-choices button").count() >= 30
-    for button in page.locator(".ask-choices button").all():
+    unfolded(page)
+    assert page.locator(".ask-prepared button").count() >= 30
+    for button in page.locator(".ask-prepared button").all():
         button.click()
         assert page.locator(".ask-found h2").inner_text() == button.inner_text()
         for link in page.locator(".ask-found li a").all():

@@ -2,6 +2,7 @@
 
 import sys
 from functools import cache
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
@@ -9,11 +10,15 @@ import pytest
 import yaml
 from asking import ask
 from bs4 import BeautifulSoup
+from docutils import nodes
 from PIL import Image
 from sitemap import ROOT, pages
 
+from lectures_lib.show.drawings import draw, palette
+
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import being_found
+import social_cards
 
 UNLISTED = ["search.html", "404.html", "genindex.html"]
 
@@ -166,3 +171,28 @@ def test_a_lost_address_promises_no_search_that_needs_scripts(tab, address):
     page.goto(f"{address}no/such/page.html")
     said = " ".join(page.locator(".bd-search-container p").inner_text().split())
     assert said.endswith("Search for what you wanted, or start at the list of chapters.")
+
+
+def test_a_card_has_the_first_picture_of_its_chapter(tmp_path):
+    """Be it a drawing or a plot; each in the colours of both themes."""
+    plot = tmp_path / "plot.svg"
+    plot.write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="40pt" height="30pt" viewBox="0 0 40 30">'
+        '<path d="M0 0L40 0L40 30L0 30z" style="fill: #fffffe"/></svg>'
+    )
+    image = nodes.image(uri="plot.svg")
+    drawing = nodes.raw("", draw("clocks")._repr_html_(), format="html")
+
+    def first(*page):
+        tree = nodes.section("", *page)
+        app = SimpleNamespace(srcdir=tmp_path, env=SimpleNamespace(get_doctree=lambda _: tree))
+        return social_cards.first_figure(app, "page")
+
+    assert first(nodes.paragraph()) is None
+    assert first(image, drawing)["light"] == plot.read_text()
+    shown = first(drawing.deepcopy(), image.deepcopy())
+    for theme, paper in (("light", "#ffffff"), ("dark", "#121212")):
+        assert "var(" not in shown[theme]
+        seen = dict((c, n) for n, c in social_cards.in_pixels(shown[theme], paper).getcolors(99999))
+        wanted = palette.colour("position", theme)
+        assert seen.get((*bytes.fromhex(wanted[1:]), 255), 0) > 100

@@ -30,6 +30,7 @@ IN_CHAPTERS = {
     "10_language_model": ["writer"],
     "10b_agreement": ["agreement"],
     "11_vision_transformer": ["digits"],
+    "11b_attention_or_convolution": ["digits"],
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],
     "15_features": ["senses"],

@@ -197,6 +197,26 @@ def test_over_many_throws_the_shares_are_those_of_the_rule(computing):
     assert set(others) == set(range(*words))
 
 
+def test_the_first_throw_is_the_librarys(live):
+    """The example that stands there without scripts, in the picture: with a hole, another token and
+    one that stays; nothing is fetched, and it counts as a throw.
+    """
+    page = live(path=PAGE)
+    box = figure(page, DICE)
+    example = page.locator(".live:has(.lv-dice) .lv-still pre").text_content().split("\n")[0]
+    for kind, said in (("masked", "[MASK]"), ("random", None), ("kept", None)):
+        (token,) = box.locator(f".lv-dice [data-kind={kind}]").all()
+        now, was = token.locator("b").inner_text(), token.get_attribute("title").split(":")[0]
+        assert f"{now} (was {was})" in example
+        assert (now == said) if said else ((now == was) == (kind == "kept"))
+    assert len(box.locator(".lv-dice li").all()) == len(example.split()) - 2 * 3
+    assert "Tally of 1 throw," in box.locator("caption").inner_text()
+    assert "picked because" in box.get_by_role("status").inner_text()
+    assert not [url for url in page.asked if "/models/" in url]
+    box.get_by_role("button", name="Throw the dice").click()
+    box.get_by_text("Tally of 2 throws,").wait_for()
+
+
 def throw(page, text: str | None = None):
     """The figure with the dice after a throw, and after a thousand."""
     box = figure(page, DICE)

@@ -10,13 +10,13 @@ import sys
 
 import pytest
 import yaml
-from queries import AFTERWARDS, IN_GERMAN, MISSPELT, QUERIES
 from sitemap import ROOT, pages
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import section_search
 from formula_text import as_text
 from node import NODE
+from queries import AFTERWARDS, IN_GERMAN, MISSPELT, QUERIES
 
 FOUND_FIRST = 83  # of QUERIES
 FOUND_FIRST_AFTERWARDS = 18

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from bs4 import BeautifulSoup
-from PIL import Image
+from PIL import Image, ImageStat
 from sitemap import ROOT, pages
 
 CHAPTERS = [page for page in pages() if page.startswith("notebooks/")]
@@ -36,10 +36,28 @@ def test_a_card_for_each_chapter_in_order(front, html):
         assert title.startswith(f"{number}. ")
     for card in cards:
         assert card.select_one(".card-able").get_text().endswith(".")
-        file = html / card.img["src"].removeprefix("../")
-        with Image.open(file) as picture:
-            assert picture.size == (int(card.img["width"]), int(card.img["height"]))
-        assert file.stat().st_size < 40_000
+        light, dark = (brightness(html, image) for image in card.select("img"))
+        assert dark < 80 < 200 < light, card["href"]
+
+
+def brightness(html, image) -> float:
+    """Of a card's picture, of 255; it has its size and few bytes."""
+    file = html / image["src"].removeprefix("../")
+    assert file.stat().st_size < 40_000
+    with Image.open(file) as picture:
+        assert picture.size == (int(image["width"]), int(image["height"]))
+        return ImageStat.Stat(picture.convert("L")).mean[0]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_card_shows_the_picture_of_its_theme(tab, address, scheme):
+    page = tab(1280, 900, color_scheme=scheme)
+    page.goto(address + pages()[0])
+    seen = page.locator(".card-picture img").evaluate_all(
+        "all => all.filter((one) => one.checkVisibility()).map((one) => one.className)"
+    )
+    assert seen == [f"plot-{scheme} dark-light"] * len(CHAPTERS)
 
 
 def test_four_ways_through(front):
