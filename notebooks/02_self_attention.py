@@ -46,7 +46,8 @@ assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
 # At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do with
-# them? (It looks in 72 such ways, with 72 **attention heads**; this is one of them.)
+# them? (It looks in 72 such ways, with 72 **attention heads**; this is one of them. [Further down](#back-to-it) they read
+# a sentence of yours.)
 #
 # **After this chapter you can**
 #
@@ -636,6 +637,9 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 # head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019);
 # chapter 16 comes back to it.
 #
+# **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks). At
+# first layer 3, head 1 is shown, the head above; press a token it looks at, and the share is computed before your eyes.
+#
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
@@ -891,8 +895,6 @@ print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel. But without a causal mask no word knows its place: order
 #    must be added.
-#
-# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # **Homework 1**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

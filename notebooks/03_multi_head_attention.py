@@ -644,6 +644,8 @@ assert sentence.weights[
 assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 
 # %% [markdown]
+# **Your own sentence**, read by the same 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
+#
 # One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of its own.
 
 # %% [markdown]
@@ -866,8 +868,6 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
 # 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence,
 #    about half of all attention in the middle layers rests on a token without meaning.
-#
-# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

@@ -31,7 +31,7 @@ from lectures_lib.show.drawings import draw
 draw("whole_transformer")
 
 # %% [markdown]
-# The right half is new.
+# The right half is new. ([At work](#the-whole-transformer), on a sentence of yours, you will see it further down.)
 #
 # **After this chapter you can**
 #
@@ -402,6 +402,9 @@ scores = bare(texts, shift_right(target, BEGIN), lengths)
 print(tuple(scores.shape), "= (batch, n_target, vocab)")
 
 # %% [markdown]
+# **All of it at work**, trained to translate, on your own sentence and in your browser: [the whole model at
+# work](../book/through.md#the-whole-model-at-work), and [down to single products](../book/through.md).
+#
 # <details><summary>Why times √d_model on the way in?</summary>
 #
 # The paper does not say; this may be the reason. A token's vector should have a length of about 1 for the scores: the
@@ -1280,9 +1283,6 @@ for answer in ("1969-07-20", "1969-07-02"):
 # 5. A forgotten shift or a mask off by one gives a wonderful loss and a useless model: test that nothing leaks.
 #
 # **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
-#
-# **All of it at once**, on your own sentence, in your browser: [the whole model at
-# work](../book/through.md#the-whole-model-at-work), and [down to single products](../book/through.md).
 #
 # **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
 # it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:

@@ -410,7 +410,8 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 def compare(first, second):
     """What two systems' scores on the same examples say about the two."""
     first, second = (np.asarray(scores, dtype=float) for scores in (first, second))
-    assert first.shape == second.shape, "the same examples, in the same order"
+    if first.shape != second.shape:
+        raise ValueError("both need scores of the same examples, in the same order")
     won, lost = int((first > second).sum()), int((first < second).sum())
     low, high = bootstrap_difference(first, second)
     print(f"{len(first)} examples, means {first.mean():.3f} and {second.mean():.3f}")

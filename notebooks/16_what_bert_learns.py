@@ -167,7 +167,7 @@ assert_close(attention_between_words(between_pieces, [[0], [1, 2]]), between_wor
 # Summing twice, or averaging twice, would not give rows that sum to 1. The library does it with two matrices that say
 # which pieces belong to which word:
 
-# %%
+# %% tags=["remove-input"]
 source.show(attention_between_words, docstring=False)
 
 # %% [markdown]
@@ -295,7 +295,7 @@ for way, hits in zip(("up", "down"), governor_hits(by_hand, [2, 3, 0]), strict=T
 # %% [markdown]
 # Here is layer 2, head 8 on the sentence about the farmer. Choose another head or word, with mouse or keyboard.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 weights = looks["MiniLM"][1][0]
 AttentionViewer(
     ["[CLS]", *farmer["words"], "[SEP]"],
@@ -323,6 +323,8 @@ for head in (8, 0):
 # %% [markdown]
 # "to" looks at "stranger" and not at "a", which stands between. A head that always looks at the next word could not do
 # that.
+#
+# **Your own sentence**, read by the same 72 heads, piece by piece: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # ### Heads against a fixed offset
 #
@@ -1182,8 +1184,6 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 #    on a penalty.
 # 5. The best of 72 heads, in two directions, looks good on the sentences by which it was chosen, even in an untrained
 #    BERT. What a head is for, its looks do not tell: silence it, and measure what can be lost.
-#
-# **Your own sentence**, read by MiniLM's 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # **Homework 7**, questions 1 to 4, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #

@@ -1,8 +1,9 @@
 """Code on a telephone, which has room for half of a line of it: a line that is too long goes on in a
 second one, further to the right, beside a thin stroke. What a cell printed does so too, unless it
-is a table; a table that is a little too wide is set in smaller letters, and a wider one scrolls.
+is a table; a table that is a little too wide is set in smaller letters, and a wider one scrolls. On
+a wide page this is done only where a line of more than 88 columns, or a list, leaves no room.
 
-The style sheet does it (`.on`); here each long line is put into an element that knows its
+The style sheet does it (`.on`, `.beyond`); here each long line is put into an element that knows its
 indentation. Nothing is changed in what is written, nor in what is copied.
 """
 
@@ -23,6 +24,7 @@ WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")
 TAGS_OR_TEXT = re.compile(r"(<[^>]*>)")
 BREAK = re.compile(r"(?<=[(\[{,=])(?=[^\s)\]}]|$)|(?<=[\w)\]])(?=\.[A-Za-z_])")
 LINE = 34  # columns of the narrowest telephone, 320 pixels wide
+FAR = 88  # of a wide page
 WIDE, WIDEST = 40, 54  # columns of a usual one, and those that it has room for in small letters
 
 
@@ -51,7 +53,8 @@ def folding(line: str, text: str) -> str:
     indent = len(text) - len(text.lstrip())
     room = LINE - indent - 3  # of a line that goes on
     line = WORD.sub(lambda word: breakable(word[0], room), line)
-    return f'<span class="on" style="--in:{indent}">{line}</span>'
+    kind = "on beyond" if len(text) > FAR else "on"
+    return f'<span class="{kind}" style="--in:{indent}">{line}</span>'
 
 
 def breakable(word: str, room: int) -> str:

@@ -22,7 +22,7 @@
   function outputs(answer) {
     const found = [];
     let next = answer.nextElementSibling;
-    for (; next?.matches(".cell"); next = next.nextElementSibling)
+    for (; next?.matches(".cell, .lead-code"); next = next.nextElementSibling)
       found.push(...next.querySelectorAll(":scope > .cell_output"));
     if (found.length && next?.matches("p") && !next.textContent.startsWith("Predict."))
       found.push(next);

@@ -1,5 +1,5 @@
 // On paper nothing can be unfolded. While a page is printed, what it folds away stands at its end, under a number that the folded
-// place names; folded code is left out (the notebook has it). Without this script all of it is printed where it stands.
+// place names; code that is still folded is left out (the notebook has it). Without this script all of it is printed where it stands.
 (() => {
   const article = document.querySelector(".bd-article");
   const root = document.documentElement;

@@ -71,6 +71,24 @@ def test_exercises_have_solutions_that_run(chapter):
         assert "hide-cell" in cell.metadata["tags"]
 
 
+FOLDED = {"hide-input", "hide-cell", "remove-input", "remove-cell"}
+FOR_THE_PAGE = re.compile(
+    r"^\s*assert\b|\bplt\.|\bplots\.|\bsource\.show\(|\bAttentionViewer\(", re.M
+)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_code_that_is_shown_is_about_the_subject(chapter):
+    """What checks, draws or lists stands in cells that are folded."""
+    shown = [
+        cell.source
+        for cell in cells(chapter)
+        if cell.cell_type == "code" and not FOLDED & set(cell.metadata.get("tags", []))
+    ]
+    assert shown
+    assert [code for code in shown if FOR_THE_PAGE.search(code)] == []
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
 def test_what_a_page_shows_of_the_library_fits_the_page(chapter):
     """88 columns, as the cells have; the library itself has 100."""

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 PAGES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 NUMBERS = {page: page.split("_")[0].lstrip("0") for page in PAGES}
 CHAPTERS = [page for page in PAGES if NUMBERS[page] != "13b"]  # which stands between two of them
+FIRST = 700  # pixels down to the first figure
 LAST = max(int(page[:2]) for page in PAGES)
 MEASURE = """() => {
   const article = document.querySelector("article"), seen = (e) => e.checkVisibility();
@@ -21,9 +22,11 @@ MEASURE = """() => {
   const texts = [...article.querySelectorAll("div.cell_output")].filter((e) => !e.querySelector(pictures));
   const figures = [...article.querySelectorAll("figure, img, svg:not(button svg), [role=group], .attention-viewer")].filter(seen);
   const code = [...article.querySelectorAll("div.cell_input pre")].filter(seen);
+  const first = Math.min(...figures.filter((e) => height(e) > 60).map((e) => e.getBoundingClientRect().top));
   return {
     code: (sum(article.querySelectorAll("div.cell_input")) + sum(texts)) / height(article),
-    figure: Math.min(...figures.filter((e) => height(e) > 60).map((e) => e.getBoundingClientRect().top + scrollY)),
+    figure: first + scrollY,
+    bars: [...article.querySelectorAll("details.hide")].filter((e) => e.getBoundingClientRect().top < first).length,
     scrolling: code.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
   };
 }"""
@@ -47,7 +50,8 @@ def test_a_chapter_begins_with_a_picture_and_is_more_than_code(page, address, ch
     page.goto(f"{address}notebooks/{chapter}.html")
     page.wait_for_load_state("load")
     found = page.evaluate(MEASURE)
-    assert found["figure"] <= 700, "the first figure stands too low"
+    assert found["figure"] <= FIRST, "the first figure stands too low"
+    assert not found["bars"], "folded code stands before the first figure"
     assert found["code"] <= 0.41, "too much of the page is code and its output"
     assert not found["scrolling"], "code of 88 columns fits"
 

@@ -3,6 +3,7 @@ that stand in chapters.
 """
 
 import axe
+import lxml.html
 import pytest
 import torch
 from live_page import figure
@@ -33,6 +34,8 @@ IN_CHAPTERS = {
     "11b_attention_or_convolution": ["digits"],
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],
+    "14_fine_tuning": ["sentiment"],
+    "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
     "17_sentence_bert": ["nearness", "pulling"],
@@ -265,6 +268,14 @@ def test_a_chapter_has_its_figures(live, chapter):
     hosts.first.locator(".lv-box[role=group]").wait_for()
     page.wait_for_load_state("networkidle")
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
+
+
+@pytest.mark.parametrize("chapter", IN_CHAPTERS)
+def test_a_figure_stands_where_its_subject_is_taught(html, chapter):
+    """Behind the exercises hardly anyone meets it."""
+    page = lxml.html.fromstring((html / "notebooks" / f"{chapter}.html").read_text("utf-8"))
+    assert page.xpath("//*[@data-live]")
+    assert not page.get_element_by_id("summary").xpath(".//*[@data-live]")
 
 
 def test_a_chapters_figure_works_there(live):

@@ -35,6 +35,12 @@ def test_letters_are_counted_as_they_are_seen():
     assert 'class="on"' in narrow_code.on_a_telephone(listing(short + "c"))
 
 
+@pytest.mark.parametrize(("columns", "kind"), [(88, "on"), (89, "on beyond")])
+def test_a_line_for_which_a_wide_page_has_no_room_is_told_apart(columns, kind):
+    made = narrow_code.on_a_telephone(listing("ab " * 29 + "c" * (columns - 87)))
+    assert re.findall(r'class="(on[^"]*)"', made) == [kind]
+
+
 def test_tags_that_end_on_another_line_are_left_alone():
     text = f'<span class="s">{LINE}\n{LINE}</span>'
     assert narrow_code.on_a_telephone(listing(text)) == listing(text)
@@ -67,6 +73,7 @@ def test_a_word_that_no_line_has_room_for_may_be_broken_where_a_reader_would():
     assert "<wbr>" not in narrow_code.on_a_telephone(listing(LINE.replace("_", " ")))
 
 
+FAR = "book/instructors.html"  # has lines of more than 88 columns
 PAGES = ["notebooks/02_self_attention.html", "book/running.html"]
 # of each listing that is no printed table: by how much it scrolls
 HIDDEN = """() => {
@@ -87,13 +94,15 @@ def test_no_listing_scrolls_on_a_phone_and_none_wraps_on_a_wide_page(live, path)
     heights = page.evaluate(LONG)
     assert max(lines for lines, _ in heights) > 1.9
     page.set_viewport_size({"width": 1360, "height": 900})
-    assert {kind for _, kind in page.evaluate(LONG)} == {"inline"}
+    assert max(lines for lines, _ in page.evaluate(LONG)) < 1.9
 
 
 @pytest.mark.browser
-def test_lines_go_on_right_of_where_they_began(live):
-    page = live(width=390, path=PAGES[0])
-    begins = page.evaluate("""() => [...document.querySelectorAll(".cell_input .on")].filter((line) => line.getClientRects().length).map((line) => {
+@pytest.mark.parametrize(("width", "path", "least"), [(390, PAGES[0], 20), (1360, FAR, 3)])
+def test_lines_go_on_right_of_where_they_began(live, width, path, least):
+    page = live(width=width, path=path)
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    begins = page.evaluate("""() => [...document.querySelectorAll(".highlight:not(.output *) .on")].filter((line) => line.getClientRects().length).map((line) => {
       const range = document.createRange(), places = [];
       const words = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
       for (let node; node = words.nextNode();) for (let i = 0; i < node.length; i++) if (/\\S/.test(node.data[i])) {
@@ -104,7 +113,7 @@ def test_lines_go_on_right_of_where_they_began(live):
       return places.map(([left]) => left);
     })""")
     going_on = [line for line in begins if len(line) > 1]
-    assert len(going_on) > 20
+    assert len(going_on) > least
     right = [min(rest) >= first + 15 for first, *rest in going_on]
     assert sum(right) > 0.9 * len(right)  # a word that is as long as a line begins below its place
 

@@ -27,6 +27,7 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     violations: dict[str, list[str]] = field(default_factory=dict)
     too_wide: list[str] = field(default_factory=list)
+    cut: list[str] = field(default_factory=list)
     launches: bool = False
 
 
@@ -51,6 +52,8 @@ def open_page(tabs, url: str) -> Visit:
     page.goto(url)
     page.wait_for_load_state("networkidle")
     page.wait_for_function(EVERY_FIGURE)
+    page.set_viewport_size({"width": 1360, "height": 900})
+    visit.cut = page.evaluate(CUT)
     page.set_viewport_size({"width": 390, "height": 844})
     visit.too_wide = page.evaluate(TOO_WIDE)
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -114,10 +117,25 @@ AXE = """async (options) => {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target, element }) => [id, String(target), element.outerHTML.slice(0, 200)]));
 }"""
 
+# Listings that have to be scrolled sideways, those in folds too; each fold is left as it was.
+CUT = """() => {
+  const folds = [...document.querySelectorAll("article details:not([open])")];
+  for (const fold of folds) fold.open = true;
+  const cut = [...document.querySelectorAll("article .highlight pre")].filter(e => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1);
+  const begins = cut.map(e => e.textContent.slice(0, 80));
+  for (const fold of folds) fold.open = false;
+  return begins;
+}"""
+
 # What sticks out of the window on the right, if the page can be scrolled sideways at all.
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
     .map(e => e.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_listing_is_cut_on_a_desk(visit, path):
+    assert visit(path).cut == []
 
 
 @pytest.mark.parametrize("path", PAGES)

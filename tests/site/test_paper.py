@@ -67,6 +67,23 @@ def test_answers_stand_at_the_end_and_their_places_name_them(paper):
     assert len(set(edges)) == 1, "the colour of its edge would tell the right choice"
 
 
+def test_code_that_the_reader_has_opened_is_printed(tab, address):
+    page = tab(PAPER, 1040)
+    page.goto(f"{address}notebooks/05_encoder.html")
+    folds = page.locator("article details.hide:not(#exercises *)")
+    listings = folds.locator(".cell_input pre")
+    page.emulate_media(media="print")
+    assert not any(listings.nth(i).is_visible() for i in range(listings.count()))
+    page.emulate_media(media="screen")
+    page.get_by_role("button", name="Show all code").click()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert listings.count() == folds.count() > 5
+    assert all(listings.nth(i).is_visible() for i in range(listings.count()))
+    assert not folds.locator("summary").first.is_visible()
+    assert not page.locator("#exercises").get_by_text("# Solution 1").is_visible()
+
+
 def test_after_printing_the_page_is_as_before(paper):
     page = paper("notebooks/03_multi_head_attention")
     page.emulate_media(media="screen")
