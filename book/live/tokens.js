@@ -1,4 +1,4 @@
-// Text as tokens and back (chapter 7): what the library's `BPE` and `WordPiece` do, from the files that they read.
+// Text as tokens and back (chapters 7 and 7b): what the library's `BPE` and `WordPiece` do, from the files that they read.
 
 // Special tokens are found by their names: of <s> and <s>2, the one that covers more.
 function findsAny(names) {
