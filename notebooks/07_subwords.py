@@ -29,17 +29,15 @@ import re
 import unicodedata
 from collections import Counter
 from itertools import pairwise
-from math import log
 
 import matplotlib.pyplot as plt
 import regex  # like Python's re, but it knows what a letter is in every script
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from lectures_lib.data.manual import python_manual
-from lectures_lib.models import minilm
 from lectures_lib.show import plots, stepper
 from lectures_lib.show.stepper import Stepper
-from lectures_lib.tokenization import BPE, Vocabulary, WordPiece, bpe, byte_level
+from lectures_lib.tokenization import BPE, Vocabulary, bpe, byte_level
 
 train = python_manual(docstrings=False)
 new = python_manual("validation", docstrings=False)
@@ -99,11 +97,11 @@ assert 0.15 < at_400 < 0.25, at_400
 #
 # - learn byte pairs from a text by hand, and write the learner and the encoder in about thirty lines;
 # - build a tokenizer like GPT-2's on top of it, one that loses no character of any script;
-# - apply WordPiece as BERT does, and say how it learns and reads differently from byte pairs;
+# - choose the size of a vocabulary, and say what a larger one costs;
 # - explain why it helps a translator if two languages share one vocabulary;
 # - recognise two mistakes that make a good model look bad.
 #
-# **Time** about 60 minutes. **You need** Python's dictionaries; no PyTorch at all in this chapter.
+# **Time** about 45 minutes. **You need** Python's dictionaries; no PyTorch at all in this chapter.
 #
 # ## Words, letters, and something between
 #
@@ -587,150 +585,6 @@ plt.show()
 # with a twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were
 # probably pieces that occur in the English half only.)
 #
-# ## WordPiece, BERT's way
-#
-# BERT is often said to use byte pairs. It uses a relative, **WordPiece**, made for voice search in Japanese and Korean
-# (Schuster and Nakajima, 2012) and taken over by Google's translator (Wu et al., 2016). It differs in three points.
-#
-# *How pieces are written.* Spaces are dropped, and a piece that continues a word is marked with `##`. "Teapot" is
-# `tea ##pot`.
-#
-# *How a word is read.* WordPiece keeps no merges, only the vocabulary. It takes **the longest piece that fits** at the
-# beginning of the word, then the longest that fits at the beginning of the rest, and so on:
-
-
-# %%
-def longest_first(word, vocabulary):
-    """WordPiece: the pieces of one clean word."""
-    pieces, start = [], 0
-    while start < len(word):
-        prefix = "##" if start else ""
-        for end in range(len(word), start, -1):
-            piece = prefix + word[start:end]
-            if piece in vocabulary:
-                break
-        else:
-            return ["[UNK]"]  # nothing fits: the *whole* word is unknown
-        pieces.append(piece)
-        start = end
-    return pieces
-
-
-# MiniLM's vocabulary, which is BERT's: 30,522 tokens, learned on English
-wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
-
-# %% [markdown]
-# **Predict.** BERT reads "unputdownable", "embeddings" and "woodchuck" in several pieces. One of the three is cut exactly
-# where a linguist would cut it. Which?
-#
-# <details><summary>Answer</summary>
-#
-# "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT, or
-# on "woodchuck", a plain compound. But the vocabulary was learned before there was a BERT to write about, and it has
-# `em` and `##bed`, not "embed". "Woodchuck" begins with `wood`, but `##chuck` is not in the vocabulary, so the rest
-# falls apart.
-#
-# </details>
-
-# %%
-for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"):
-    print(f"{word:14} {longest_first(word, wordpiece.vocabulary.ids)}")
-
-# %% [markdown]
-# Pieces are what was frequent, not what is right.
-#
-# *How pieces are learned.* Byte pairs merge the pair that is most **frequent**. WordPiece, as it was published, merges
-# the pair that makes the text most **likely**. Our seventeen words have 94 letters, 22 of them an "i" and 22 an "n". In
-# one row, in random order, "i n" would stand together about $22 \cdot 22 / 94 \approx 5$ times. It does so 22 times,
-# *more often than by chance*, and so it deserves to be merged.
-#
-# In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
-# pieces. Chance predicts $n_a n_b / N$ pairs. If we merge the pair, the logarithm of the text's probability grows by
-# roughly
-#
-# $$n_{ab} \cdot \log \frac{n_{ab}\, N}{n_a\, n_b}.$$
-#
-# (Each of these places added $\log \frac{n_a}{N} + \log \frac{n_b}{N}$ and now adds $\log \frac{n_{ab}}{N}$; roughly,
-# for $N$ and the other counts shrink, too.) Many courses give the bare ratio $n_{ab} / (n_a n_b)$ instead. That is not
-# the same, as our seventeen words show:
-
-# %%
-words = {tuple(word): n for word, n in weather.items()}
-pairs, single = count_pairs(words), Counter()
-for symbols, n in words.items():
-    for symbol in symbols:
-        single[symbol] += n
-N = single.total()
-
-print("pair  count  ratio  gain")
-for a, b in (("i", "n"), ("r", "a"), ("e", "d"), ("t", "r")):
-    n = pairs[a, b]
-    ratio = n / (single[a] * single[b])
-    print(f"{a} {b}   {n:5}  {ratio:5.2f} {n * log(ratio * N):5.1f}")
-
-# %% [markdown]
-# The ratio likes "ed" best by far, *because* it occurs only twice: "e" and "d" never stand apart here, nor do "i" and
-# "n" or "r" and "a", and for such a pair the ratio is one divided by the count. But merging "ed" saves next to nothing.
-# The gain weighs by the count and prefers "in", as byte pairs do. On the twenty sentences below, the bare ratio already
-# fills a vocabulary with rarities (exercise 5).
-#
-# (How BERT *reads* can be seen in its own code. The program that learned its vocabulary was never published, and
-# Hugging Face's trainer for WordPiece simply counts.)
-#
-# Before any of this, BERT cleans the text. In its *uncased* form, which MiniLM uses, that means lower case, no accents,
-# and every punctuation mark and every Chinese character a word of its own. That step cannot be undone:
-
-# %%
-print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
-
-# %% tags=["remove-cell"]
-for word in ("unputdownable", "chessboard", "embeddings", "woodchuck", "asinine"):
-    assert (
-        longest_first(word, wordpiece.vocabulary.ids) == wordpiece.tokenize(word).tokens
-    )
-theirs = Tokenizer.from_file(str(minilm.checkpoint() / "tokenizer.json"))
-theirs.no_truncation()
-theirs.no_padding()
-for text in [*new, "Défense d'afficher!", "漢字 and ½ tea", "a" * 101]:
-    assert wordpiece.encode(text) == theirs.encode(text, add_special_tokens=False).ids
-
-# %% [markdown]
-# The accent and the capital letter are gone for good. Byte pairs would have kept them. (`longest_first` behind this
-# cleaning is the library's `WordPiece`; its ids are those of Hugging Face's, on all new pages.)
-#
-# **Your own text**, in BERT's word pieces and in byte pairs, with the merges that made each of them, in your browser:
-# [Type your own](../book/live.md#words-in-pieces).
-#
-# ### Special tokens, pairs and places
-#
-# A few tokens do not come from any text. BERT reads one or two texts at a time, as `[CLS] first [SEP] second [SEP]`;
-# `[PAD]` fills up a batch and `[MASK]` hides a word ([chapter 13](13_pretraining.ipynb)). With every token comes the
-# number of its segment, 0 or 1, and the place in the text that it was made from, its **offset**. Offsets are what lets a
-# program mark an answer in the *original* text, capital letters and all.
-
-# %%
-question, answer = "Where is the Tea?", "On the TEAPOT."
-pair = wordpiece.pair(question, answer)
-for token, (start, end), segment in zip(
-    pair.tokens, pair.offsets, pair.segments, strict=True
-):
-    text = (question, answer)[segment][start:end]
-    print(f"{token:8} segment {segment}   {text!r}")
-
-# %% [markdown]
-# What if somebody types the five characters `[SEP]`? Hugging Face's tokenizers, and so ours, turn them into the special
-# token. (BERT's own code does not.) So whoever sends your service the text "I [SEP] you" puts a boundary into your
-# input.
-#
-# ### A third way: Unigram
-#
-# Byte pairs and WordPiece begin small and grow. **Unigram** (Kudo, 2018) begins with far too many pieces, gives each a
-# probability, and throws out those that the text needs least. It reads a word in its *likeliest* spelling, the one
-# whose pieces have the largest product of probabilities (exercise 4 finds it). T5 and ALBERT read that way. They use
-# the program **SentencePiece** (Kudo and Richardson, 2018), which takes raw text, spaces included and shown as `▁`, so
-# that it needs no rule for what a word is; Japanese and Thai do not keep words apart by spaces. SentencePiece can learn
-# byte pairs too: it is the name of a program, not of a method.
-#
 # ## Two languages, one vocabulary
 #
 # The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
@@ -807,132 +661,25 @@ for name in ("Einstein", "Christine"):
 # joint vocabulary helps less where a capital letter is involved: "situation" and "Situation" begin with different
 # bytes, and are two words to a tokenizer.
 #
-# ## A real vocabulary
-#
-# How does BERT's vocabulary fare with rare words, and with languages it was not learned on? First rare words: how many
-# pieces for each, the tokenizer's *fertility*?
-
-# %% tags=["rtol=0.05"]
-counts = Counter(words_of(train))
-groups = {
-    "the 100 most frequent words": [word for word, _ in counts.most_common(100)],
-    "words that occur once": [word for word, n in counts.items() if n == 1],
-}
-for name, group in groups.items():
-    pieces = [len(wordpiece.encode(word)) for word in group]
-    print(f"{name}: {sum(pieces) / len(group):.2f} pieces each")
-
-# %% [markdown]
-# Between languages fertility is no fair measure: Finnish may say in one word what takes English four. So the tokenizer
-# now reads the *same text* in several languages, the first article of the Universal Declaration of Human Rights, and we
-# count all tokens.
-
-# %% tags=["hide-input"]
-article = {
-    "English": "All human beings are born free and equal in dignity and rights. They "
-    "are endowed with reason and conscience and should act towards one another in a "
-    "spirit of brotherhood.",
-    "French": "Tous les êtres humains naissent libres et égaux en dignité et en "
-    "droits. Ils sont doués de raison et de conscience et doivent agir les uns envers "
-    "les autres dans un esprit de fraternité.",
-    "German": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie "
-    "sind mit Vernunft und Gewissen begabt und sollen einander im Geiste der "
-    "Brüderlichkeit begegnen.",
-    "Finnish": "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja "
-    "oikeuksiltaan. Heille on annettu järki ja omatunto, ja heidän on toimittava "
-    "toisiaan kohtaan veljeyden hengessä.",
-    "Russian": "Все люди рождаются свободными и равными в своем достоинстве и правах. "
-    "Они наделены разумом и совестью и должны поступать в отношении друг друга в духе "
-    "братства.",
-    "Greek": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα "
-    "δικαιώματα. Είναι προικισμένοι με λογική και συνείδηση, και οφείλουν να "
-    "συμπεριφέρονται μεταξύ τους με πνεύμα αδελφοσύνης.",
-    "Chinese": "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。",
-}
-
-# %% [markdown]
-# **Predict.** The article takes 32 tokens in English. How many does it take in Greek, where it is only a little longer on
-# the page: about 40, about 80, or about 160? And in Chinese: more than in English, or fewer?
-#
-# <details><summary>Answer</summary>
-#
-# Greek takes 163, five times as many. The vocabulary holds the Greek *letters* and hardly any pieces made of them, so
-# almost every letter is a token. Chinese takes 43, a third more than English, and that looks like good news until one
-# reads them: 25 of the 43 are `[UNK]`. A short result can also mean that the text is gone.
-#
-# </details>
-
-# %%
-read = {language: wordpiece.tokenize(text).tokens for language, text in article.items()}
-for language, tokens in read.items():
-    unknown_tokens = tokens.count("[UNK]")
-    print(
-        f"{language:8} {len(tokens):3} tokens, {unknown_tokens:2} [UNK] ", *tokens[:7]
-    )
-
-# %% tags=["remove-cell"]
-totals = {language: len(tokens) for language, tokens in read.items()}
-assert totals["English"] == 32 and totals["Greek"] == 163 and totals["Chinese"] == 43
-assert read["Chinese"].count("[UNK]") == 25
-
-# %% [markdown]
-# About twice as many tokens for French, German and Finnish, four to five times as many for Russian and Greek. Each
-# Chinese character is a word of its own here, and one that the vocabulary does not hold becomes `[UNK]`; a vocabulary
-# that starts from bytes loses none. Greek became long because the vocabulary was learned on English, for which it is
-# excellent. But where a model is meant for everyone, that length costs money, waiting time and room in a limited
-# context, and those pay whose language was rare in the training text. Some multilingual models (multilingual BERT,
-# XLM-R) learn their vocabulary on a mixture in which small languages are counted more than once.
-#
-# Numbers fare no better:
-
-# %%
-for number in ("2021", "2022", "1000", "1001", "4096", "3.14159"):
-    print(f"{number:8} {wordpiece.tokenize(number).tokens}")
-
-# %% [markdown]
-# 2021 is a token, its neighbour 2022 is a "202" followed by a 2. From such pieces a model is expected to learn
-# arithmetic.
-#
 # ## What goes wrong
 #
-# ### The longest match in place of the merges
+# ### The merges in another order
 #
-# It is tempting to use WordPiece's way of reading, longest piece first, on a byte-pair vocabulary.
-
+# Somebody saves the merges of the weather words as a *set*, or sorts them, so that the file looks neat. All seven are
+# still there.
 
 # %%
-joint = tokenizers["both together"]
+for name, pairs in {"as learned": merges, "sorted": sorted(merges)}.items():
+    pieces = spell("training", pairs)
+    print(f"{name:10} {pieces}, together {''.join(pieces)}")
 
-
-def longest_piece_first(text):
-    """A byte-pair vocabulary applied in the wrong way."""
-    pieces, text = [], text.replace(" ", "Ġ")
-    while text:
-        fits = (n for n in range(len(text), 0, -1) if text[:n] in joint.vocabulary.ids)
-        n = next(fits)
-        pieces.append(text[:n])
-        text = text[n:]
-    return pieces
-
-
-print("longest first:  ", longest_piece_first(" father"))
-print("merges in order:", joint.tokenize(" father").tokens)
-
-plain = [
-    word for word in wordpiece.vocabulary.tokens if word.isascii() and word.isalpha()
-]
-differ = [
-    word
-    for word in plain
-    if longest_piece_first(f" {word}") != joint.tokenize(f" {word}").tokens
-]
-print(f"{len(differ):,} of {len(plain):,} plain entries of BERT's vocabulary differ")
+# %% tags=["remove-cell"]
+assert spell("training", sorted(merges)) == ["t", "r", "a", "in", "ing"]
 
 # %% [markdown]
-# (A real tokenizer has another share.) Why does " father" differ? Among the merges, "t he" comes before "a t". When "a
-# t" has its turn, the "t" is already part of "the". Longest first goes from left to right instead, and meets "at"
-# before "the". Both ways spell the word, so decoding still works and no test of the round trip will notice, but the
-# model was trained on the other spelling. Compare *ids* with the reference, not texts.
+# Sorted, "a in" has its turn before there is an "in". Both spellings join to the same word, so every test of the round
+# trip passes, but a model that was trained on the first spelling has hardly ever seen the second: it only gets worse,
+# and nothing says why. The order is part of what was learned. Compare *ids* with the reference, not texts.
 #
 # ### The space in front
 #
@@ -1021,103 +768,25 @@ print("held back: ", list(stream(ids)))
 print("cut short: ", list(stream(ids[:-1])))
 
 # %% [markdown]
-# **4. The likeliest spelling.** Unigram gives each piece a probability and takes the spelling whose pieces have the
-# largest product. Write `likeliest(word, probability)`: for each prefix of the word, keep its best spelling (which is
-# the best spelling of a shorter prefix and one more piece). Compare with `longest_first` for "unthread", with the
-# probabilities below. Which one is right, and why can the greedy reader not find it?
-#
-#     un 0.05, unt 0.001, thread 0.02, hread 0.0001, h 0.01, r 0.01, e 0.01, a 0.01, d 0.01, u 0.01, n 0.01, t 0.01
-
-# %% tags=["hide-cell"]
-# Solution 4
-probability = {"un": 0.05, "unt": 0.001, "thread": 0.02, "hread": 0.0001}
-probability |= dict.fromkeys("hreadunt", 0.01)
-
-
-def likeliest(word, probability):
-    """The likeliest spelling: (log probability, pieces)."""
-    best = [(0.0, [])]  # best[n]: of the first n letters
-    for end in range(1, len(word) + 1):
-        ways = [
-            (best[start][0] + log(probability[word[start:end]]), start)
-            for start in range(end)
-            if word[start:end] in probability
-        ]
-        score, start = max(ways)
-        best.append((score, [*best[start][1], word[start:end]]))
-    return best[-1]
-
-
-as_wordpiece = {*probability, *(f"##{piece}" for piece in probability)}
-print("longest first:", longest_first("unthread", as_wordpiece))
-print("likeliest:    ", likeliest("unthread", probability)[1])
-# "unt" is longer than "un", so longest-first takes it, and can never go back.
-
-# %% [markdown]
-# **5. Learn as WordPiece does.** Change `learn` so that it merges the pair with the largest *gain*, $n_{ab} \log (n_{ab} N
-# / n_a n_b)$, and in a second version the one with the largest bare *ratio*. Learn 12 merges from the English half of our
-# twenty sentences with each, and with counts. What does the ratio spend its merges on?
-
-
-# %% tags=["hide-cell"]
-# Solution 5
-def learn_by(score, text, n_merges):
-    """Merge the pair with the largest score; of equals the alphabet's first."""
-    words = {tuple(word): n for word, n in text.items()}
-    for _ in range(n_merges):
-        pairs, single = count_pairs(words), Counter()
-        for symbols, n in words.items():
-            for symbol in symbols:
-                single[symbol] += n
-        scores = {
-            (a, b): score(n, single[a] * single[b], single.total())
-            for (a, b), n in pairs.items()
-        }
-        pair = min(scores, key=lambda p: (-round(scores[p], 9), p))
-        yield "".join(pair), pairs[pair]
-        words = {merge(symbols, pair): n for symbols, n in words.items()}
-
-
-rules = {
-    "count": lambda n, product, N: n,
-    "gain": lambda n, product, N: n * log(n * N / product),
-    "ratio": lambda n, product, N: n / product,
-}
-text = Counter(" ".join(english).split())
-for name, score in rules.items():
-    print(f"{name:6}", *(f"{made}:{n}" for made, n in learn_by(score, text, 12)))
-# On pairs that occur once: one partner is nearly unique, and each merge makes a new
-# unique piece that is merged on (Fr, Fra, Fran, Franc).
-
-# %% [markdown]
 # ## Summary
 #
 # 1. No list of words is long enough; letters make texts too long. Subwords are short where the text is unusual.
 # 2. Byte pair encoding merges the most frequent pair of neighbours again and again, and reads by merging in that order.
 # 3. Starting from the 256 bytes, nothing is unknown and decoding gives back every text exactly.
-# 4. WordPiece takes the longest piece first, marks continuations with `##`, and, as published, learns by likelihood,
-#    not by count. Unigram takes the likeliest spelling.
-# 5. Pieces follow the text they were learned on: rare words, other languages and numbers pay with more tokens.
+# 4. The first merges save most, and every token costs a row of parameters: somebody has to choose where to stop.
+# 5. Two languages with one vocabulary cut the same name in the same way, so that it can be copied.
 #
-# **Homework 3**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
+# **Homework 3**, question 1, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #
-# **Next:** with tokens on both sides, a Transformer can be trained to translate: [chapter 8](08_training.ipynb).
+# **Next:** BERT has no merges and reads in another way: [chapter 7b](07b_wordpiece.ipynb). With tokens on both sides, a
+# Transformer can be trained to translate: [chapter 8](08_training.ipynb).
 #
 # ## References
 #
 # - Rico Sennrich, Barry Haddow and Alexandra Birch (2016). *Neural machine translation of rare words with subword
 #   units.* ACL. Section 3.2, tables 1 and 4.
 # - Philip Gage (1994). *A new algorithm for data compression.* The C Users Journal 12(2).
-# - Mike Schuster and Kaisuke Nakajima (2012). *Japanese and Korean voice search.* ICASSP. Section 3.
-# - Yonghui Wu et al. (2016). *Google's neural machine translation system: bridging the gap between human and machine
-#   translation.* Section 4.1.
-# - Taku Kudo (2018). *Subword regularization: improving neural network translation models with multiple subword
-#   candidates.* ACL. Unigram.
-# - Taku Kudo and John Richardson (2018). *SentencePiece: a simple and language independent subword tokenizer and
-#   detokenizer for neural text processing.* EMNLP, demonstrations.
 # - Ivan Provilkov, Dmitrii Emelianenko and Elena Voita (2020). *BPE-dropout: simple and effective subword
 #   regularization.* ACL.
 # - Alec Radford et al. (2019). *Language models are unsupervised multitask learners.* OpenAI. Section 2.2.
-# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
-#   Transformers for language understanding.* NAACL.
 # - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 5.1 on the vocabularies.

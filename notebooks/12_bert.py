@@ -66,7 +66,7 @@ plt.show()
 # - measure what context does to a word's vector, and say with what a cosine has to be compared.
 #
 # **Time** about 75 minutes. **You need** chapters [4](04_order.ipynb), [5](05_encoder.ipynb) and
-# [7](07_subwords.ipynb). Nothing is trained here; that is [chapter 13](13_pretraining.ipynb).
+# [7b](07b_wordpiece.ipynb). Nothing is trained here; that is [chapter 13](13_pretraining.ipynb).
 
 # %% tags=["hide-input"]
 import re
@@ -160,7 +160,7 @@ def pack(a, b=None):
 
 
 # %% [markdown]
-# Here is chapter 7's tokenizer with the vocabulary that was published with BERT. (MiniLM, the small real BERT of
+# Here is chapter 7b's tokenizer with the vocabulary that was published with BERT. (MiniLM, the small real BERT of
 # chapter 3, uses it too.) Its `pair` cuts two texts into pieces, packs them as above and looks up their ids.
 
 # %%

@@ -70,7 +70,7 @@ plt.show()
 # - adapt a model by a small difference beside its matrices (LoRA), and add the difference to them;
 # - read a model's errors, and recognise bugs that raise no error.
 #
-# **Time** about 50 minutes. **You need** chapters [7](07_subwords.ipynb), [8](08_training.ipynb) and
+# **Time** about 50 minutes. **You need** chapters [7b](07b_wordpiece.ipynb), [8](08_training.ipynb) and
 # [12](12_bert.ipynb). What differences on 80 sentences are worth is the subject of
 # [the page before](13b_how_sure.ipynb).
 

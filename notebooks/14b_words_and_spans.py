@@ -62,7 +62,7 @@ plt.show()
 # - find the best span among the legal ones, and say when the answer is none;
 # - read a text that is longer than BERT, in windows, and lose no answer.
 #
-# **Time** about 40 minutes. **You need** chapters [7](07_subwords.ipynb) and [14](14_fine_tuning.ipynb).
+# **Time** about 40 minutes. **You need** chapters [7b](07b_wordpiece.ipynb) and [14](14_fine_tuning.ipynb).
 
 # %% tags=["hide-input"]
 import math

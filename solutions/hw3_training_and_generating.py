@@ -3,8 +3,9 @@
 #
 # Eight answers, in the order in which a language model comes to life: cut the text into pieces, set the learning rate and the loss, choose
 # words, remember what was read, and at the end train a small model yourself. They follow chapters
-# [7](../notebooks/07_subwords.ipynb), [8](../notebooks/08_training.ipynb), [9](../notebooks/09_generating.ipynb),
-# [9b](../notebooks/09b_cache.ipynb) and [10](../notebooks/10_language_model.ipynb), but never quite ask what those pages show.
+# [7](../notebooks/07_subwords.ipynb), [7b](../notebooks/07b_wordpiece.ipynb), [8](../notebooks/08_training.ipynb),
+# [9](../notebooks/09_generating.ipynb), [9b](../notebooks/09b_cache.ipynb) and [10](../notebooks/10_language_model.ipynb), but never quite
+# ask what those pages show.
 #
 # **20 points, about three hours.**
 #
@@ -131,7 +132,7 @@ check("hw3.byte_pairs", byte_pairs)
 # %% [markdown]
 # ## Question 2: The longest piece first
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 7, WordPiece](../notebooks/07_subwords.ipynb#wordpiece-berts-way)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 7b, the longest piece](../notebooks/07b_wordpiece.ipynb#the-longest-piece-that-fits)*
 #
 # BERT's tokenizer keeps no merges, only a vocabulary of pieces. It reads a word from left to right and always takes the longest piece
 # with which the rest of the word begins. A piece that continues a word is written with `##` in front, in the vocabulary and in the answer.

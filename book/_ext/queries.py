@@ -104,7 +104,7 @@ AFTERWARDS = {
     "GELU": f"{N}05_encoder#feed-forward-each-word-by-itself",
     "tied weights": f"{N}06_decoder#the-whole-transformer",
     "shift the target": f"{N}06_decoder#one-to-the-right",
-    "unigram language model tokenizer": f"{N}07_subwords#a-third-way-unigram",
+    "unigram language model tokenizer": f"{N}07b_wordpiece#a-third-way-unigram",
     "unknown words": f"{N}07_subwords#from-letters-to-bytes",
     "brevity penalty": f"{N}08b_judging#bleu",
     "repetition in generated text": f"{N}09_generating#a-text-with-many-good-continuations",

@@ -1,4 +1,4 @@
-// A text in pieces (chapter 7): BERT's word pieces and a translator's byte pairs, and how a word was merged from its bytes.
+// A text in pieces (chapter 7b): BERT's word pieces and a translator's byte pairs, and how a word was merged from its bytes.
 import { Figure, make, plural } from "./figure.js";
 import { BPE, WordPiece } from "./tokens.js";
 

@@ -1,4 +1,4 @@
-// Text as tokens and back (chapter 7): what the library's `BPE` and `WordPiece` do, from the files that they read. Of a vocabulary a part
+// Text as tokens and back (chapters 7 and 7b): what the library's `BPE` and `WordPiece` do, from the files that they read. Of a vocabulary a part
 // will do, {id: token}, if it has all that a text becomes.
 
 const idsOf = (tokens) => new Map(Object.entries(tokens).map(([id, token]) => [token, Number(id)]));

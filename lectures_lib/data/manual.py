@@ -1,5 +1,5 @@
-"""A text that every reader has: the manual and the docstrings that come with Python (chapters 7, 10
-and 13).
+"""A text that every reader has: the manual and the docstrings that come with Python (chapters 7,
+7b, 10 and 13).
 
 Their wording differs between versions of Python, so a page asserts thresholds on what it learns
 from them and prints no counts.

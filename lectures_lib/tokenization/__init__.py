@@ -1,5 +1,5 @@
-"""Text to tokens and back: byte-level BPE and WordPiece, trained and applied from scratch (chapter
-7).
+"""Text to tokens and back: byte-level BPE and WordPiece, trained and applied from scratch
+(chapters 7 and 7b).
 
 To read in this order: `plain_bpe` (the algorithm on one page), `pairs` (its counts, kept up to
 date), `bpe`, `basic` (what BERT does to text first), `wordpiece`. Beside them, `byte_level` is

@@ -1,5 +1,5 @@
 """What every subword tokenizer does: cut the text into words, turn each word into ids once, and
-remember them (chapter 7).
+remember them (chapters 7 and 7b).
 """
 
 from abc import ABC, abstractmethod

@@ -1,5 +1,5 @@
 """What BERT does to a text before WordPiece: clean it, lower-case it, cut it into words and signs
-(chapter 7; Devlin et al. 2019).
+(chapter 7b; Devlin et al. 2019).
 
 BERT's code calls this the BasicTokenizer. It is the lossy part of WordPiece: case, accents and
 white space do not come back.

@@ -1,5 +1,5 @@
 """WordPiece, the tokenizer of BERT: the longest piece that fits, then the longest that fits the
-rest (chapter 7).
+rest (chapter 7b).
 
 A piece that continues a word is written with ## before it: "tokens" is token ##s. A word that the
 pieces cannot spell becomes [UNK] as a whole. How a vocabulary is applied stands in BERT's public

@@ -1,4 +1,4 @@
-"""Learning the pieces of WordPiece: which pair to merge next (chapter 7).
+"""Learning the pieces of WordPiece: which pair to merge next (chapter 7b).
 
 Google never published the program that learned BERT's vocabulary. What is published is a sketch
 (Schuster and Nakajima 2012; Wu et al. 2016, section 4.1, refer to it): build a language model over

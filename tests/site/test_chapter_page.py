@@ -82,7 +82,7 @@ def test_a_chapter_says_what_it_begins_from(html):
         needs[NUMBERS[chapter]] = found[1] if found else None
     assert {chapter for chapter, said in needs.items() if said is None} == {"1", "2", "7", "13b"}
     assert needs["5"] == "chapters 2, 3 and 4"
-    assert needs["12"] == "chapters 4, 5 and 7"
+    assert needs["12"] == "chapters 4, 5 and 7b"
     assert needs["6"] == "chapter 5"
 
 

@@ -1,4 +1,4 @@
-"""Subwords (chapter 7)."""
+"""Subwords (chapters 7 and 7b)."""
 
 from collections import Counter
 from itertools import pairwise
