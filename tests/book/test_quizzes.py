@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import end_card  # noqa: E402
 import quizzes  # noqa: E402
 
-# The page between chapters 13 and 14, 13b, is no part of a chapter and has no quiz.
+# The page between chapters 13 and 13c, 13b, is no part of a chapter and has no quiz.
 CHAPTERS = sorted(
     path.stem.split("_")[0]
     for path in (ROOT / "notebooks").glob("[0-9]*.ipynb")
