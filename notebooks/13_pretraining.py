@@ -416,11 +416,8 @@ encoded = model.bert(batch.tokens, batch.segments, batch.lengths)
 
 head, E = model.masked_words, model.bert.embeddings.tokens.weight
 x = head.norm(F.gelu(head.dense(encoded.hidden)))
-scores = x @ E.T + head.bias  # (batch, n, vocabulary)
-
-# %% tags=["remove-cell"]
-librarys = model(batch.tokens, batch.segments, batch.lengths)
-assert_close(librarys.words, scores)
+scores = x @ E.T + head.bias
+print("pairs, places in each, scores in each:", tuple(scores.shape))
 
 # %% [markdown]
 # The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the
@@ -447,6 +444,7 @@ for where, name in ((batch.chosen, "chosen"), (~batch.chosen, "elsewhere")):
     print(f"largest gradient, {name:10} {gradient[where].abs().max():.4f}")
 
 # %% tags=["remove-cell"]
+assert_close(model(batch.tokens, batch.segments, batch.lengths).words, scores)
 assert_close(word_loss(scores, batch), with_labels)
 assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch))
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
@@ -659,6 +657,8 @@ baselines = {
     "left neighbour": evaluate(Counting(left), asked),
     "both neighbours": evaluate(Counting(left, right), asked),
 }
+for name, counted in baselines.items():
+    print(f"{name:15} perplexity {counted.perplexity:3.0f}")
 
 # %% [markdown]
 # The model, its first weights, and the training:

@@ -3,8 +3,8 @@
 #
 # Below are fifteen small BERTs. Each row of dots is one recipe, trained three times; a dot is the share of hidden words
 # that one of the three told rightly. One recipe is that of BERT's authors: 15 % of the tokens chosen, not all of them
-# hidden, and a second exercise about the next sentence. In each of the other four, **something of this was changed.
-# Which row is theirs?**
+# hidden, and a second exercise about the next sentence. In each of the other four something was changed. **Which row is
+# theirs?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -322,8 +322,8 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 #
 # ## How BERT was trained, recomputed
 #
-# Why have the paper's tables no seeds? One training of BERT base took 16 of Google's TPU chips four days, large 64. (A
-# price that one of our lectures quotes is among the [checked claims](../book/claims.md); the operations are counted in
+# Why have the paper's tables no seeds? BERT base took 16 of Google's TPU chips four days, BERT large 64 chips. (A price
+# that one of our lectures quotes is among the [checked claims](../book/claims.md); the operations are counted in
 # [chapter 18b](18b_what_it_costs.ipynb#four-days-on-tpus). Nobody published what it cost to find out *which* model to
 # train.)
 #
