@@ -1,4 +1,4 @@
-"""What do BERT's choices bring, in a small BERT on real text? (chapter 13)
+"""What do BERT's choices bring, in a small BERT on real text? (chapter 13c)
 
     python experiments/bert_ablations.py --runs FOLDER
         every variant, three seeds each, on WikiText-2, two hours of one core; writes

@@ -7,8 +7,8 @@
 # "it". For the first you need to know where cats sit, and there the word "warm", *after* the gap, helps.
 #
 # This is the whole idea of BERT's first exercise. Take any text, make holes in it, and let the model say what was
-# there. The text itself is the answer sheet. But how many holes should there be, what should stand in them, and what
-# does a model learn from filling them? (In language lessons this exercise is called **cloze**: Taylor, 1953.)
+# there. The text itself is the answer sheet. But what should stand in the holes, and what does a model learn from
+# filling them? (In language lessons this exercise is called **cloze**: Taylor, 1953.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -68,11 +68,10 @@ plt.show()
 # - mask a text by BERT's rule with a pencil, and give the reason for each of its parts;
 # - compute both losses, and prove which tokens enter the first;
 # - make a batch of sentence pairs for the second exercise;
-# - check the numbers of the original training;
 # - pre-train a small BERT yourself, judge it beside baselines that count, and ask it to fill holes;
-# - find bugs that raise no error.
+# - say which of the chosen tokens to ask about when a model is judged.
 #
-# **Time** about 75 minutes. **You need** [chapter 12](12_bert.ipynb), for the schedule [chapter
+# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb), for the schedule [chapter
 # 8](08_training.ipynb), for perplexity [chapter 10](10_language_model.ipynb).
 
 # %% tags=["hide-input"]
@@ -119,7 +118,7 @@ logging.disable_progress_bar()
 # - 10 % are replaced by a random token,
 # - 10 % stay as they are.
 #
-# The special tokens `[CLS]` and `[SEP]` are never chosen: every input has them, so there is nothing to guess.
+# The special tokens `[CLS]` and `[SEP]` are never chosen: every input has them.
 #
 # Here are twelve tokens, each with two random numbers between 0 and 1. A token is chosen if the first is below 0.15;
 # the second, its *fate*, decides what then becomes of it.
@@ -208,8 +207,8 @@ assert torch.equal(ours.chosen, librarys.chosen)
 # 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although they are
 # unchanged; as many are replaced by another word.
 #
-# "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the second step.
-# 13.5 % would be right if every chosen token that changes became `[MASK]`.
+# "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the second step. 13.5 %
+# would be right if every chosen token that changes became `[MASK]`.
 #
 # </details>
 
@@ -239,40 +238,11 @@ assert torch.equal(read[~chosen], text[~chosen])
 # ### Why not always `[MASK]`?
 #
 # Because after pre-training nobody ever writes `[MASK]` again: the tasks that BERT is made for have whole texts. A
-# model that is asked only about `[MASK]` may work hard at that sign and do little anywhere else. The other two cases
-# prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
+# model that is asked only about `[MASK]` may work hard there and do little anywhere else. The other two cases prevent
+# this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
 # for, so every vector must still hold the word that stands there.
 #
-# How much does it matter? The authors tried (their table 8), with two tasks: *MNLI*, does a sentence follow from another,
-# contradict it, or neither; and *NER*, finding names in a text, measured by F1:
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels of dots, one for each way of measuring: MNLI between 83.6 and 84.4, NER fine-tuned between 94.8 and 95.4, NER from features between 94.0 and 94.9. The split 80/10/10 is best or nearly best in all three; always MASK is lowest in the last."}, "figure": {"caption": "What becomes of the chosen tokens (MASK/unchanged/random, in percent), and how good BERT is afterwards: accuracy on MNLI, F1 of named entities, once fine-tuned and once with BERT's vectors as they are. Data: Devlin et al. 2019, table 8."}}
-TABLE_8 = {  # MASK, same, random: MNLI, NER fine-tuned, NER from features
-    (80, 10, 10): (84.2, 95.4, 94.9),
-    (100, 0, 0): (84.3, 94.9, 94.0),
-    (80, 0, 20): (84.1, 95.2, 94.6),
-    (80, 20, 0): (84.4, 95.2, 94.7),
-    (0, 20, 80): (83.7, 94.8, 94.6),
-    (0, 0, 100): (83.6, 94.9, 94.6),
-}
-figure, axes = plt.subplots(1, 3, figsize=(7.0, 2.9), sharey=True)
-columns = ("MNLI, fine-tuned", "NER, fine-tuned", "NER, from features")
-labels = ["/".join(map(str, split)) for split in TABLE_8]
-for column, (ax, title) in enumerate(zip(axes, columns, strict=True)):
-    values = [row[column] for row in TABLE_8.values()]
-    colours = [plots.ORANGE, plots.RED] + [plots.BLUE] * 4
-    ax.scatter(values, range(6), c=colours, s=60)
-    middle = (min(values) + max(values)) / 2
-    ax.set(title=title, xlim=(middle - 0.8, middle + 0.8))
-    ax.grid(axis="x", alpha=0.3)
-axes[0].set(yticks=range(6), yticklabels=labels)
-axes[0].invert_yaxis()
-plt.show()
-
-# %% [markdown]
-# With fine-tuning hardly anything changes: on MNLI the best and the worst of the splits are 0.8 points apart. (The
-# paper does not say how much repeated runs differ.) Where the vectors are used as they are, always `[MASK]` loses
-# (94.0 against 94.9), as the argument says. The 80/10/10 is a good choice and not a law.
+# How much it matters, [chapter 13c](13c_choices.ipynb#is-always-mask-worse) measures.
 #
 # ## Does B follow A?
 #
@@ -284,8 +254,6 @@ plt.show()
 #
 #     [CLS] the man went to [MASK] store [SEP] he bought a gallon [MASK] milk [SEP]           IsNext
 #     [CLS] the man [MASK] to the store [SEP] penguin [MASK] are flight ##less birds [SEP]    NotNext
-#
-# Milk is what a man might buy there; the penguins are from another document.
 #
 # "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. Here it is for
 # documents whose tokens say where they come from: 130 is document 1, sentence 3, word 0. (The library makes these
@@ -303,15 +271,14 @@ for first, second, is_random in pretraining.sentence_pairs(
 # %% [markdown]
 # <details><summary>How the third pair was made</summary>
 #
-# There is room for nine tokens, three sentences. A coin decides whether B follows:
+# There is room for nine tokens, three sentences:
 #
 #     taken until full, two at least:   300–302   310–312   320–322
 #     A, cut off after a random one:    300–302   310–312
 #     heads: B is the rest                                  320–322
 #     tails: B from elsewhere                               110–112
 #
-# It was tails: B begins at a random sentence of another document, and takes what room A leaves. Sentence 320 is not
-# lost: the next pair begins with it.
+# It was tails: B takes what room A leaves. Sentence 320 is not lost: the next pair begins with it.
 #
 # </details>
 #
@@ -449,11 +416,8 @@ encoded = model.bert(batch.tokens, batch.segments, batch.lengths)
 
 head, E = model.masked_words, model.bert.embeddings.tokens.weight
 x = head.norm(F.gelu(head.dense(encoded.hidden)))
-scores = x @ E.T + head.bias  # (batch, n, vocabulary)
-
-# %% tags=["remove-cell"]
-librarys = model(batch.tokens, batch.segments, batch.lengths)
-assert_close(librarys.words, scores)
+scores = x @ E.T + head.bias
+print("pairs, places in each, scores in each:", tuple(scores.shape))
 
 # %% [markdown]
 # The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the
@@ -480,6 +444,7 @@ for where, name in ((batch.chosen, "chosen"), (~batch.chosen, "elsewhere")):
     print(f"largest gradient, {name:10} {gradient[where].abs().max():.4f}")
 
 # %% tags=["remove-cell"]
+assert_close(model(batch.tokens, batch.segments, batch.lengths).words, scores)
 assert_close(word_loss(scores, batch), with_labels)
 assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch))
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
@@ -571,64 +536,23 @@ print(
 assert abs(loss - expected) < 1e-5 and apart < 1e-5
 
 # %% [markdown]
-# ## How BERT was trained, recomputed
 #
-# The procedure (appendix A.2 of the paper): batches of 256 inputs of up to 512 tokens, 1,000,000 steps, AdamW
-# ([chapter 8](08_training.ipynb)) with a learning rate of $10^{-4}$ that rises for 10,000 steps and falls in a straight
-# line to 0, weight decay 0.01, dropout 0.1, GELU. The text: 3.3 billion words, 800 million from books and 2,500 million
-# from Wikipedia, in whole documents (shuffled sentences have no next sentence).
-#
-# The paper says "256 sequences × 512 tokens = 128,000 tokens/batch" and "approximately 40 epochs", and lectures
-# repeat it. The same appendix says that nine steps in ten read inputs of 128 tokens, since attention's cost grows
-# with the square of the length. (The last tenth had 512, so that the later positions were learned, too.)
-
 # %% [markdown]
-# **Predict.** Let us multiply. If every batch holds 256 inputs, a million steps of 512 tokens are forty rounds of 3.3
-# billion words. How many rounds are left when nine steps in ten have 128 tokens?
-#
-# <details><summary>Answer</summary>
-#
-# About 13. The short steps are a quarter as long, so the mean is 0.9 · 128 + 0.1 · 512 = 166 tokens instead of 512, a
-# third.
-#
-# Forty is what one gets from the numbers that everybody quotes; four leaves out the short steps altogether.
-#
-# </details>
-
-# %%
-STEPS, WORDS_OF_TEXT = 1_000_000, 3.3e9
-print(f"tokens in a batch: 256 × 512 = {256 * 512:,}")
-print(f"epochs:            {256 * 512 * STEPS / WORDS_OF_TEXT:.1f}")
-short_first = 256 * (0.9 * 128 + 0.1 * 512) * STEPS
-print(
-    f"the same, with 128 tokens in 90 % of the steps: {short_first / WORDS_OF_TEXT:.1f}"
-)
-
-# %% [markdown]
-# It is 131,072, not 128,000, and the forty epochs hold only if every step reads that many tokens. Perhaps the short
-# batches had four times as many inputs; if they too had 256, it is 13. The paper does not say, and the authors, [when
-# asked](https://github.com/google-research/bert/issues/721), did not answer. (A word is more than one token on average,
-# so it was fewer rounds in any case.)
-#
-# BERT base was trained on 16 of Google's TPU chips, large on 64, four days each. (A price that one of our lectures
-# quotes is among the [checked claims](../book/claims.md); the operations are counted in [chapter
-# 18b](18b_what_it_costs.ipynb#four-days-on-tpus). Nobody published what it cost to find out *which* model to train.)
-#
 # ## Live
 #
-# Now ours: two layers of width 64, on Python's manual. Of its 1,600 steps the first 1,000 were taken beforehand, with
-# the cells below; the last 600 are taken here, in about half a minute. (`BEGUN = 0` takes all.) For a model this small,
-# trained this briefly, we made some concessions:
+# BERT base was trained for a million steps, four days on 16 of Google's chips ([chapter
+# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed) recomputes this). Ours has two layers of width 64, reads Python's
+# manual, and takes 1,600 steps, the first 1,000 beforehand, with the cells below, and the last 600 here, in about half a
+# minute. (`BEGUN = 0` takes all here.) For a model this small we made some concessions:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
-# - more holes: 40 % in training (the test keeps the paper's 15 %), so that more of each text becomes an exercise;
+# - more holes: 40 % in training (the test keeps the paper's 15 %);
 # - no dropout, and larger first weights, so that attention is uneven from the start.
 #
 # Is it any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity ([chapter
-# 10](10_language_model.ipynb)), and the share of the holes at which the right token has the highest score. (A tenth of
-# the chosen tokens is unchanged, and there one only has to repeat the input.) Beside them, the share of pairs judged
-# rightly:
+# 10](10_language_model.ipynb)), and the share of the holes at which the right token has the highest score. Beside them,
+# the share of pairs judged rightly:
 
 # %%
 Scores = namedtuple("Scores", "perplexity accuracy next_sentence")
@@ -682,9 +606,8 @@ for name, score in evaluate(KnowsNothing(), asked)._asdict().items():
 #
 # The baselines worth beating are tables of counts. The **unigram** gives the same answer for every hole. The next looks
 # at the token to the **left**, as in [chapter 10](10_language_model.ipynb), the third at **both sides**, and multiplies
-# what the two say, as if they were independent once the token in the hole, $w$, is known; each has $P(w)$ in it, which
-# must count only once: $P(w \mid \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales
-# it to sum to 1.)
+# what the two say of the token in the hole, $w$. Each has $P(w)$ in it, which must count only once: $P(w \mid
+# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales it to sum to 1.)
 
 
 # %%
@@ -734,6 +657,8 @@ baselines = {
     "left neighbour": evaluate(Counting(left), asked),
     "both neighbours": evaluate(Counting(left, right), asked),
 }
+for name, counted in baselines.items():
+    print(f"{name:15} perplexity {counted.perplexity:3.0f}")
 
 # %% [markdown]
 # The model, its first weights, and the training:
@@ -811,9 +736,8 @@ history = training.fit(
 # then fast.
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
-# pass and without error; 1,600 gradient steps have to find out first that neighbours matter at all. What
-# counting cannot use is what stands further away; for that, we believe, our model is too small and its text too
-# short.
+# pass and without error; 1,600 gradient steps have to find out first that neighbours matter at all. For what stands
+# further away, we believe, our model is too small and its text too short.
 #
 # </details>
 
@@ -873,18 +797,17 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # ## What it learned, and what not
 #
-# Is this luck? Three seeds, each from its first step to the last, ended at perplexities from 52.9<!-- pretraining: chapter/perplexity/min
+# Three seeds, each from its first step to the last, ended at perplexities from 52.9<!-- pretraining: chapter/perplexity/min
 # .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f --> (unigram: 260.0<!-- pretraining: unigram/perplexity
 # .1f -->), with 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining: chapter/accuracy/max
 # .1f --> of the hidden tokens right.
 #
 # Why the plateau before the fall? Our guess: the layers have to learn two things *together*, to look at the neighbours
-# of a hole and to conclude something from them. Either is of little use without the other, so at first both gradients
-# are small.
+# of a hole and to conclude something from them. Without the other, either is of little use.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the two neighbours of a hole
-# change places, and ask again (one hole in each text, between two words). Beside it stands a table that adds up what it
-# has counted on the left and on the right.
+# change places, and ask again (one hole in each text). Beside it stands a table that adds up what it has counted on the
+# left and on the right.
 
 
 # %%
@@ -941,10 +864,8 @@ if SOURCE == "offline" and not LARGE:
     assert exchanged["BERT, ours"].perplexity > 2 * in_order["BERT, ours"].perplexity
 
 # %% [markdown]
-# So it does use the order. (How much worse it gets differs between runs.)
-#
-# What does it say to a sentence of ours? We cut it into pieces, let the model score the holes, and take the largest
-# shares:
+# So it does use the order. (How much worse it gets differs between runs.) What does it say to a sentence of ours? We cut
+# it into pieces, let the model score the holes, and take the largest shares:
 
 
 # %%
@@ -961,8 +882,7 @@ def fill_mask(model, tokenizer, text, k=5):
 
 # %% [markdown]
 # (A `Guess` is a token and its probability.) Step through our sentences. The bars are the model's answers; the line
-# below says how often the same tokens occur among 1,000 of the manual, all that a model could go by which does not read
-# the sentence.
+# below says how often the same tokens occur among 1,000 of the manual.
 
 # %% tags=["nbval-ignore-output"]
 prepared = [
@@ -1001,149 +921,18 @@ assert "be" in {guess.token for guess in answers["The argument must [MASK] a str
 assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 1
 
 # %% [markdown]
-# It has hardly learned to judge **the next sentence**. The three seeds judged 53.0 %<!-- pretraining:
+# It has hardly learned to judge **the next sentence**. The three seeds judge 53.0 %<!-- pretraining:
 # chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max .1f --> of 960 pairs correctly,
 # 479 of which are random; a coin has 50, give or take 3.2 (two standard deviations), so the best seed has learned a
-# little, like the run printed above. To do better one must, we believe, know what a text is about.
+# little. To do better one must, we believe, know what a text is about.
 #
-# ### Is the second exercise worth it?
+# Whether this second exercise is worth it, and whether 15 % is the best rate, [chapter 13c](13c_choices.ipynb) asks.
 #
-# The authors trained BERT base once more without NSP, and then without NSP and looking only to the left (their table
-# 5):
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Bars that hang down from zero, for five tasks. Without NSP: 0.5 lower on MNLI, 3.5 on QNLI, 0.2 on MRPC, 0.1 on SST-2, 0.6 on SQuAD. Left to right: 2.3, 4.1, 9.2, 0.6 and 10.7 lower. With an LSTM on top: 2.3, 4.3, 11.0, 1.1 and 3.6 lower."}, "figure": {"caption": "How much is lost against BERT base, in points, with other exercises: without NSP; as a left-to-right model without NSP; the same with a bidirectional LSTM on top. Accuracy, F1 for SQuAD. Data: Devlin et al. 2019, table 5."}}
-TASKS = ("MNLI", "QNLI", "MRPC", "SST-2", "SQuAD")
-TABLE_5 = {
-    "BERT base": (84.4, 88.4, 86.7, 92.7, 88.5),
-    "no NSP": (83.9, 84.9, 86.5, 92.6, 87.9),
-    "left to right, no NSP": (82.1, 84.3, 77.5, 92.1, 77.8),
-    "  + BiLSTM": (82.1, 84.1, 75.7, 91.6, 84.9),
-}
-_, ax = plt.subplots(figsize=(7.0, 3.0))
-rows = list(TABLE_5.items())[1:]
-for (name, row), colour, shift in zip(
-    rows, (plots.BLUE, plots.RED, plots.ORANGE), (-0.2, 0, 0.2), strict=True
-):
-    lost = [a - b for a, b in zip(row, TABLE_5["BERT base"], strict=True)]
-    places = [i + shift for i in range(5)]
-    ax.bar(places, lost, width=0.18, color=colour, label=name.strip())
-ax.axhline(0, color=plots.GREY, linewidth=1)
-ax.set(xticks=range(5), xticklabels=TASKS, ylabel="points")
-ax.legend(loc="lower left")
-plt.show()
-
-# %% [markdown]
-# Compare "no NSP" with "left to right", which had no NSP either: looking to both sides brings ten points on SQuAD
-# (where in the text is the answer?), nine on MRPC (do two sentences say the same?), two on MNLI, and hardly anything on
-# QNLI and SST-2. NSP itself matters for QNLI, where a question has to be matched with a sentence, and hardly elsewhere
-# (the authors call the losses on MNLI and SQuAD significant, too). In RoBERTa's comparison the results without NSP were
-# as good or slightly better, and most later models have left it out.
+# ## Filling holes
 #
-# <details><summary>Why would it teach so little?</summary>
-#
-# A B from another document is mostly about something else, so whoever can tell topics apart has nearly solved the
-# exercise; and topics are learned from the masked words anyway. So ALBERT's authors conjectured, and they tried a
-# harder question: two pieces of one document, in their order or swapped? A model trained on NSP is right on 52.0 % of
-# these, hardly better than a coin. One that was trained on the order has 86.5 %, and 78.9 % on NSP as well (Lan et al.
-# 2020, table 5).
-#
-# </details>
-#
-# ### Is 15 % the best rate?
-#
-# A left-to-right model answers for every token of a text; BERT, for 15 % of them, converges marginally more slowly, the
-# paper notes. With more holes a step teaches more, but leaves less to read. On this page a higher rate ended the
-# plateau sooner. It does not say what is better after a million steps, or for a task. Wettig et al. (2023) found 40 %
-# better than 15 % for models of BERT large's size, and that smaller ones want less.
-#
-# <details><summary>All runs of this page's model</summary>
-#
-# This page's model, perplexity after 1,600 steps, three seeds each (`experiments/pretraining.py`):
-#
-# - 40 % chosen: 52.9<!-- pretraining: chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->;
-# - 15 %: 179.9<!-- pretraining: paper/perplexity/min .1f --> to 215.7<!-- pretraining: paper/perplexity/max .1f -->, where the fall has only just begun;
-# - 5 %: 253.2<!-- pretraining: rate_5/perplexity/min .1f --> to 264.6<!-- pretraining: rate_5/perplexity/max .1f -->, where the unigram stands;
-# - 40 %, but `[MASK]` in *all* of the chosen places: 102.5<!-- pretraining: always_mask/perplexity/min .1f --> to 245.6<!-- pretraining: always_mask/perplexity/max .1f -->.
-#
-# The last run has as many exercises as the first and is worse in every seed. Perhaps the words left standing, or wrong,
-# help over the plateau; perhaps it is that 40 % are hidden, and not 32 %.
-#
-# </details>
-#
-# ### BERT's choices, one at a time
-#
-# Now a larger model, trained for longer: six layers of width 256, 6,000 steps of 64 pairs from WikiText-2, on a GPU.
-# Beside the paper's recipe, three change one thing in it; a fifth looks to the left only, answers for every token, and
-# has no NSP. All are asked the same holes, half of them in pairs that do not belong together.
-
-# %% [markdown]
-# **Predict.** One recipe leaves NSP out, so that in training every B continues its A. Will its three seeds be right at
-# more holes than the three of the paper's recipe, at fewer, or will they overlap?
-#
-# <details><summary>Answer</summary>
-#
-# At more, by four to five points, though half of the pairs asked about are of a kind that these models never saw.
-# Whether NSP itself costs words is open: without it there is also more related text to read. (NSP *is* learned here:
-# the paper's recipe judges about five pairs in six rightly.)
-#
-# </details>
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows of three dots, the share of right answers in per cent. Without NSP: about 40, far to the right of the others. 40 % chosen, the paper's recipe and always MASK overlap between 32 and 37, one dot of always MASK far to the left. Left to right: 34 to 35."}, "figure": {"caption": "Right at the holes, in per cent: one dot a seed."}}
-RIGHT = {
-    "without NSP": [39.5, 40.1, 40.4],
-    "40 % chosen": [36.7, 35.6, 35.4],
-    "the paper's": [35.6, 35.5, 35.0],
-    "always [MASK]": [35.4, 32.5, 34.8],
-    "left to right": [34.3, 34.4, 34.5],
-}
-_, ax = plt.subplots(figsize=(6.0, 2.4))
-for row, shares in enumerate(reversed(RIGHT.values())):
-    ax.scatter(shares, [row] * 3, color=plots.BLUE, s=28)
-ax.set(yticks=range(len(RIGHT)), yticklabels=list(reversed(RIGHT)), xlim=(31, 42))
-ax.set(ylim=(-0.6, len(RIGHT) - 0.4), xlabel="right at the holes, per cent")
-plt.show()
-
-# %% [markdown]
-# Looking to both sides gains five to six points where NSP is left out on both; with NSP, hardly one. With 40 %, or with
-# `[MASK]` in all of the chosen places, the ranges overlap the paper's recipe's. How many seeds an answer takes, [the
-# next chapter](13b_how_sure.ipynb) asks.
-#
-# <details><summary>All numbers, and a smaller model</summary>
-#
-# The ranges of three seeds (`BertConfig.SMALL`, 8,000 word pieces, up to 128 tokens a pair; perplexities compare within
-# this table only; `[MASK]` everywhere also hides a quarter more tokens). *40 %:* all three perplexities are lower than
-# the paper's recipe's. *Left to right* is behind it in right answers, not in perplexity; one answers for 15 % of the
-# tokens, the other for all. *`[MASK]` everywhere:* fewer pairs are judged rightly; texts without any `[MASK]`, for which
-# the split was made, are not asked here.
-#
-# | | right at the holes | perplexity | next sentence judged rightly |
-# |---|---|---|---|
-# | the paper's: 15 %, NSP | 35.0 %<!-- bert_ablations_full: paper/accuracy/min .1f --> to 35.6 %<!-- bert_ablations_full: paper/accuracy/max .1f --> | 49.3<!-- bert_ablations_full: paper/perplexity/min .1f --> to 52.2<!-- bert_ablations_full: paper/perplexity/max .1f --> | 82.8 %<!-- bert_ablations_full: paper/next_sentence/min .1f --> to 83.9 %<!-- bert_ablations_full: paper/next_sentence/max .1f --> |
-# | 40 % chosen | 35.4 %<!-- bert_ablations_full: rate_40/accuracy/min .1f --> to 36.7 %<!-- bert_ablations_full: rate_40/accuracy/max .1f --> | 42.4<!-- bert_ablations_full: rate_40/perplexity/min .1f --> to 48.2<!-- bert_ablations_full: rate_40/perplexity/max .1f --> | 84.7 %<!-- bert_ablations_full: rate_40/next_sentence/min .1f --> to 85.2 %<!-- bert_ablations_full: rate_40/next_sentence/max .1f --> |
-# | `[MASK]` in all chosen places | 32.5 %<!-- bert_ablations_full: always_mask/accuracy/min .1f --> to 35.4 %<!-- bert_ablations_full: always_mask/accuracy/max .1f --> | 50.5<!-- bert_ablations_full: always_mask/perplexity/min .1f --> to 64.9<!-- bert_ablations_full: always_mask/perplexity/max .1f --> | 78.6 %<!-- bert_ablations_full: always_mask/next_sentence/min .1f --> to 79.2 %<!-- bert_ablations_full: always_mask/next_sentence/max .1f --> |
-# | without NSP | 39.5 %<!-- bert_ablations_full: no_nsp/accuracy/min .1f --> to 40.4 %<!-- bert_ablations_full: no_nsp/accuracy/max .1f --> | 33.0<!-- bert_ablations_full: no_nsp/perplexity/min .1f --> to 34.4<!-- bert_ablations_full: no_nsp/perplexity/max .1f --> | – |
-# | left to right, without NSP | 34.3 %<!-- bert_ablations_full: left_to_right/accuracy/min .1f --> to 34.5 %<!-- bert_ablations_full: left_to_right/accuracy/max .1f --> | 50.4<!-- bert_ablations_full: left_to_right/perplexity/min .1f --> to 50.9<!-- bert_ablations_full: left_to_right/perplexity/max .1f --> | – |
-# | by counting left neighbours | 23.1 %<!-- bert_ablations_full: left_neighbour/accuracy .1f --> | 155.5<!-- bert_ablations_full: left_neighbour/perplexity .1f --> | – |
-#
-# A smaller model, earlier: two layers of width 128, 4,000 word pieces, 3,000 steps on WikiText-2, three seeds
-# (`experiments/bert_ablations.py`; counting left neighbours: 122.0<!-- bert_ablations: left_neighbour/perplexity .1f -->):
-#
-# - the paper's 15 %: 70.2<!-- bert_ablations: paper/perplexity/min .1f --> to 124.4<!-- bert_ablations: paper/perplexity/max .1f -->;
-# - 40 %: 48.7<!-- bert_ablations: rate_40/perplexity/min .1f --> to 49.2<!-- bert_ablations: rate_40/perplexity/max .1f -->;
-# - 15 %, without NSP: 64.3<!-- bert_ablations: no_nsp/perplexity/min .1f --> to 68.4<!-- bert_ablations: no_nsp/perplexity/max .1f -->;
-# - left to right, without NSP: 54.6<!-- bert_ablations: left_to_right/perplexity/min .1f --> to 55.0<!-- bert_ablations: left_to_right/perplexity/max .1f --> (two seeds).
-#
-# So early, the model that answers for every token is ahead of the BERT that answers for 15 %, and behind the one with
-# 40 %. NSP was judged like a coin (48.8 %<!-- bert_ablations: paper/next_sentence/min .1f --> to 51.1 %<!-- bert_ablations: paper/next_sentence/max .1f --> right).
-#
-# </details>
-#
-# ## Longer than a minute
-#
-# What does more training bring? We put this chapter's head on MiniLM's body from [chapter 12](12_bert.ipynb), six
-# layers of width 384 that had been trained on far more text already. It did the first exercise on WikiText-2, SQuAD's
-# paragraphs and the English Web Treebank: once for an hour on one core, and once for thirteen minutes on a GPU, thirty
-# times as many tokens. The model from the GPU comes with the library.
+# For better answers we put this chapter's head on MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384
+# that had been trained on far more text already, and trained both on the first exercise, for thirteen minutes on a GPU.
+# The model comes with the library: `trained`, from above.
 
 
 # %%
@@ -1189,69 +978,12 @@ assert opposites == librarys
 assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 
 # %% [markdown]
-# The model of the hour on one core is right at 32 %<!-- fill_mask_cpu: stored/accuracy .0f --> of the holes, that of the
-# GPU at 42 %<!-- fill_mask: stored/accuracy .0f -->; always saying the commonest token is right at
-# 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
-#
-# <details><summary>The trainings beside each other, the paper's, and a price</summary>
-#
-# | | what a page trains | an hour of one core | thirteen minutes of a GPU | the paper |
-# |---|---|---|---|---|
-# | model | 2 layers, width 64 | 6 layers, width 384, begun from MiniLM | the same | BERT base: 12 layers, width 768 |
-# | text | Python's manual | 3 million of 5.1 million tokens | 5.1 million tokens, up to 19 times | 3.3 billion words |
-# | steps × tokens | 1,600 × 2,048, the last 600 here | 1,600 × 2,048 | 6,000 × 16,384 at most | 1,000,000 × 131,072 at most (see above) |
-# | word pieces | 1,000 | 30,522 | 30,522 | 30,000 |
-# | right at the holes | about 22 % | 32 %<!-- fill_mask_cpu: stored/accuracy .0f --> | 42 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |
-#
-# (The last line compares different texts and vocabularies: it is no race. Script and card: `experiments/fill_mask.py`
-# and `lectures_lib/stored/fill_mask.md`.)
-#
-# What did it cost? MiniLM had been trained to give a sentence a vector ([chapter 17](17_sentence_bert.ipynb)). On
-# STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's judgements fell from 0.87<!-- fill_mask:
-# pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
-#
-# </details>
+# It is right at 42 %<!-- fill_mask: stored/accuracy .0f --> of the holes of such texts; always saying the commonest token
+# is right at 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
 #
 # ## What goes wrong
 #
-# In both of these the loss falls, and nothing looks wrong.
-#
-# ### The class that is not there
-#
-# Padding has the id 0, so `ignore_index=0` leaves it out of the loss of the words. A widely used repository
-# (BERT-pytorch by codertimo; issues 32, 49 and 98 are about it) used the same criterion for the next sentence. There,
-# 0 is a *class*.
-
-# %% [markdown]
-# **Predict.** Of four pairs, two are of class 0. A model gives class 1 a probability of 0.999999 for all four. Which
-# loss does it get with `ignore_index=0`, and which without?
-#
-# <details><summary>Answer</summary>
-#
-# 0.00 with it, about 6.91 without. The two pairs that it has wrong are of class 0, and class 0 is ignored; on the
-# other two it is certain and right.
-#
-# One expects a mean over four, of which two are $-\ln 10^{-6} = 13.8$: the second line.
-#
-# </details>
-
-# %%
-criterion = nn.NLLLoss(ignore_index=0)
-is_class_1 = torch.tensor([0, 1, 0, 1])
-certain = torch.tensor([[1e-6, 1 - 1e-6]] * 4).log()
-print(
-    f"always certain of class 1, class 0 ignored: loss "
-    f"{criterion(certain, is_class_1):.2f}"
-)
-print(
-    f"the same, nothing ignored:                  loss "
-    f"{nn.NLLLoss()(certain, is_class_1):.2f}"
-)
-
-# %% [markdown]
-# "My loss of next sentence is very low, but the acc of next_correct is always near 50%", wrote a user in one of these
-# issues. On the same pairs, both cannot be true. Where a model is wrong, it gave the right class less than one half,
-# which costs at least $\ln 2 = 0.69$; with half of the pairs wrong, the mean is at least 0.35.
+# Nothing looks wrong here.
 #
 # ### Asked about what is in plain sight
 #
@@ -1299,18 +1031,7 @@ assert parrot.accuracy == baselines["unigram"].accuracy
 # %% [markdown]
 # At the holes the parrot is as good as the unigram, whose answer it gives. Asked about all chosen tokens, it is right
 # about two and a half times as often, and has learned nothing more. We noticed when we read our model's answers: the
-# same for every sentence. Look at answers, not only at scores; and compare a score with that of the most stupid model.
-#
-# <details><summary>And weights that do nothing</summary>
-#
-# Texts have different numbers of chosen positions. Some code pads these lists to one length with a filler, and gives
-# the fillers weight 0 so that they do not count. The PyTorch edition of *Dive into Deep Learning* multiplied the loss
-# by these weights, but the loss was already a mean, *one number* (issue 2582 of its repository): `(loss(scores,
-# targets) * weights).sum() / weights.sum()` is that number again, and the fillers count as exercises. With
-# `reduction="none"` each place has its own loss, and the weights do what they should. To find such a bug, change what
-# must not matter, and see whether the loss moves: our proof from above.
-#
-# </details>
+# same for every sentence. Look at answers, not only at scores, and score the most stupid model too.
 
 # %% [markdown]
 # ## Exercises
@@ -1329,38 +1050,14 @@ _, chosen = mask_tokens(alone, nothing_special, 4, WORDS, generator=generator)
 print(f"computed {1000 * 0.85**10:.0f}, counted {(~chosen.any(dim=1)).sum()}")
 
 # %% [markdown]
-# **2.** BERT's authors later published models that mask **whole words**: if one piece of a word is chosen, all are.
-# Write it: given the pieces of a text ("##" marks those that go on with a word) and a random number for each *word*,
-# the function says which pieces are chosen.
-
-
-# %% tags=["hide-cell"]
-# Solution 2
-def choose_whole_words(pieces, chance):
-    """Whether each piece is chosen; one chance for each word."""
-    word = -1
-    chosen = []
-    for piece in pieces:
-        word += not piece.startswith("##")
-        chosen.append(chance[word] < 0.15)
-    return chosen
-
-
-text = ["the", "phil", "##har", "##monic", "played", "bee", "##th", "##oven"]
-for piece, is_chosen in zip(
-    text, choose_whole_words(text, [0.9, 0.1, 0.4, 0.02]), strict=True
-):
-    print(f"{piece:8} {'<- to be predicted' if is_chosen else ''}")
-
-# %% [markdown]
-# **3.** A masked model gives no probability of a whole sentence, but one can hide each token in turn and add up the
+# **2.** A masked model gives no probability of a whole sentence, but one can hide each token in turn and add up the
 # logarithms of what it says of the right one (the *pseudo-log-likelihood*). Write it, and compare "The keys to the
 # cabinet are on the table." with "… is on the table.". Which do you expect to be the likelier, and does the model
 # agree?
 
 
 # %% tags=["hide-cell", "atol=0.1"]
-# Solution 3
+# Solution 2
 def pseudo_log_likelihood(text):
     """Sum of the log-probabilities of each token when it alone is hidden."""
     ids = torch.tensor(pieces.pair(text).ids)
@@ -1384,12 +1081,12 @@ for verb in ("are", "is"):
 # One pair of sentences is no test of grammar; chapter 10b counts many.
 
 # %% [markdown]
-# **4.** `fill_mask` fills several holes at once, each as if the others were still empty. Write `fill_in_turn`: fill the hole
+# **3.** `fill_mask` fills several holes at once, each as if the others were still empty. Write `fill_in_turn`: fill the hole
 # whose best guess is surest, then ask again. Try "He was born in [MASK] [MASK] in 1889."
 
 
 # %% tags=["hide-cell"]
-# Solution 4
+# Solution 3
 def fill_in_turn(text):
     """The text with its holes filled, the surest first."""
     while "[MASK]" in text:
@@ -1407,12 +1104,12 @@ def fill_in_turn(text):
 fill_in_turn("He was born in [MASK] [MASK] in 1889.")
 
 # %% [markdown]
-# **5.** In `masked_batch`, forget `special`: let every place be chosen, also `[CLS]`, `[SEP]` and the padding. Which part
+# **4.** In `masked_batch`, forget `special`: let every place be chosen, also `[CLS]`, `[SEP]` and the padding. Which part
 # of the exercises is then about them? What becomes of the loss and of the share right?
 
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
-# Solution 5
+# Solution 4
 def share_of_special(batch, special):
     """Which part of the chosen positions holds a special token."""
     words, generator = range(5, len(tokenizer)), torch.Generator().manual_seed(0)
@@ -1439,32 +1136,21 @@ assert share_of_special(batch, forgotten) > 0.05
 # 1. 15 % of the tokens are chosen; of those 80 % become `[MASK]`, 10 % another token, 10 % stay. Special tokens never.
 # 2. The loss of the words is the mean over the chosen positions only; the head's matrix is the token vectors'. The loss
 #    of the pair is added, with no weight.
-# 3. 256 × 512 is 131,072. Nine steps in ten were short: if their batches had 256 inputs too, a million steps were at
-#    most 13 rounds of the text, not 40.
-# 4. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of the
-#    next sentence they teach it next to nothing. Longer training, begun from published weights, gives one that is worth
-#    asking.
+# 3. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of the
+#    next sentence they teach it next to nothing.
+# 4. A masked model is judged where `[MASK]` stands: elsewhere it only has to repeat what it reads.
 # 5. The library has `mask_tokens`, `masked_batch`, `fill_mask` and `evaluate` under the same names, in
 #    `lectures_lib.training.pretraining`.
 #
 # **Homework 5**, questions 4 to 7, is about this chapter: [exercises](../exercises/hw5_bert.ipynb).
 #
-# **Next:** [How sure can we be?](13b_how_sure.ipynb) asks what a table of results allows; then [chapters
-# 14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one pre-trained body, and fine-tune
-# it.
+# **Next:** [How sure can we be?](13b_how_sure.ipynb) asks what a table of results allows; then [chapter
+# 13c](13c_choices.ipynb) judges BERT's choices with it.
 #
 # ## References
 #
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
-#   Transformers for language understanding.* NAACL. Sections 3.1 and 5.1, appendices A.1, A.2 and C.2.
-# - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Sections
-#   4.1 and 4.2.
-# - Zhenzhong Lan et al. (2020). *ALBERT: a lite BERT for self-supervised learning of language representations.* ICLR.
-#   Section 3.1 and table 5: order in place of the next sentence.
-# - Alexander Wettig, Tianyu Gao, Zexuan Zhong and Danqi Chen (2023). *Should you mask 15% in masked language
-#   modeling?* EACL.
+#   Transformers for language understanding.* NAACL. Section 3.1, appendices A.1 and A.2.
+# - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Section 4.1.
 # - Wilson L. Taylor (1953). *"Cloze procedure": a new tool for measuring readability.* Journalism Quarterly 30. The
 #   exercise, for people.
-# - Aston Zhang, Zachary C. Lipton, Mu Li and Alexander J. Smola. *Dive into Deep Learning.* Repository d2l-ai/d2l-en,
-#   issue 2582.
-# - Junseong Kim. *BERT-pytorch.* Repository codertimo/BERT-pytorch, issues 32, 49 and 98.

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # How sure can we be?
 #
-# The next chapter will report that a fine-tuned BERT judges
-# 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> of the test sentences correctly, and the same BERT,
-# frozen, 0.84<!-- labelled_sets: sentiment/frozen .2f -->. So fine-tuning is better? There are 80 test sentences. The
-# difference is a sentence or two.
+# Chapter 14 will report of one classifier that it judges
+# 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> of the test sentences correctly, and of another one
+# 0.84<!-- labelled_sets: sentiment/frozen .2f -->. So the first is better? There are 80 test sentences. The difference is
+# a sentence or two.
 #
 # Below, one classifier takes many examinations, all simulated. It never changes; only the questions do. **Which
 # differences in a table are differences between systems, and which are luck?**
@@ -113,7 +113,7 @@ for name, n in SIZES.items():
 
 # %% [markdown]
 # Nobody knows the true $p$, so one puts the measured share in its place. About 95 % of all test sets fall within two
-# standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The 0.84 of the frozen vectors lies well
+# standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The other one's 0.84 lies well
 # inside. On 872 sentences it would be 0.86, give or take 0.02.
 
 # %% [markdown]
@@ -354,8 +354,8 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 
 # %% [markdown]
 # The interval leaves 0 out: on sentences like these MiniLM's vectors are most likely better than words, by something
-# between a few points and more than twenty. How much, 80 sentences do not tell. (The frozen vectors with 0.84, at the
-# top of the page, had their layer and settings chosen on the validation split: hence a sentence or so of difference.)
+# between a few points and more than twenty. How much, 80 sentences do not tell. (The classifier with 0.84, at the top
+# of the page, had its settings chosen on the validation split: hence a sentence or so of difference.)
 #
 # Here the totals alone would have said so too: had each system had its own test set, the standard error of the
 # difference would be $\sqrt{0.040^2 + 0.051^2} = 0.065$, less than half of 0.15. Now take three made-up pairs of
@@ -633,7 +633,7 @@ for name, (accuracy, matthews) in COLA.items():
 #
 # | one reads | the table allows |
 # |---|---|
-# | Fine-tuning (0.86) beats frozen vectors (0.84). | On 80 sentences, five seeds of fine-tuning have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, frozen vectors 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three of 80 sentences, and even 3 : 0 is what coins do one time in four. |
+# | The first (0.86) beats the second (0.84). | On 80 sentences, five seeds of the first have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, the second 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three of 80 sentences, and even 3 : 0 is what coins do one time in four. |
 # | Search by meaning is better than search by words. | In one edition of this book it found 34 of 46, words 26. Of 18 disagreements it won 13; coins are as uneven one time in ten. |
 # | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
 # | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
@@ -726,8 +726,9 @@ print(f"between {low:.2f} and {high:.2f}")
 #
 # There is no homework about this page; all later homework needs it.
 #
-# **Next:** chapters [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one pre-trained
-# body. Read its tables with a pencil.
+# **Next:** [chapter 13c](13c_choices.ipynb) judges the choices of BERT's authors with these tools; then chapters
+# [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one body. Read their tables with a
+# pencil.
 #
 # ## References
 #

@@ -72,7 +72,7 @@ plt.show()
 #
 # **Time** about 50 minutes. **You need** chapters [7b](07b_wordpiece.ipynb), [8](08_training.ipynb) and
 # [12](12_bert.ipynb). What differences on 80 sentences are worth is the subject of
-# [the page before](13b_how_sure.ipynb).
+# [chapter 13b](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
 import math

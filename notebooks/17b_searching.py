@@ -273,11 +273,11 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 # All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
 # In the first place its lead is small. Among three it is larger; is that luck? Where it and the counted words disagree,
 # equally good searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins
-# more, but coins are as uneven in one round of ten or twenty (last line but one), and the counts move by some questions
+# more, but coins are as uneven in one round of ten to thirty (last line but one), and the counts move by some questions
 # whenever this book is edited: it is a hint, no more. The three layers do no better than counted words. So it is not
 # any vectors of a BERT that find. (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
-# All of MiniLM also fails more often where the question names BERT, four times of eight: another hint. Perhaps many
+# All of MiniLM also fails more often where the question names BERT, three or four times of eight: another hint. Perhaps many
 # sections that name it are near to every such question. Of the other misses one is again about label smoothing.
 #
 # ## Search, then read again

@@ -279,7 +279,7 @@ assert all(ours == theirs for ours, theirs in counted)
 #
 # [Chapter 13](13_pretraining.ipynb) built what RoBERTa changed: holes drawn anew at every reading, no next sentence.
 # What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times.
-# (Chapter 13 could not confirm the forty: with 256 texts in every batch they were read 13 times at most. Below we try
+# (Chapter 13c could not confirm the forty: with 256 texts in every batch they were read 13 times at most. Below we try
 # both.)
 
 # %% [markdown]
@@ -448,7 +448,7 @@ with torch.no_grad():
 # ## Encoder or decoder?
 #
 # "Isn't a decoder all you need?", asks one of the lectures. BERT's authors trained their model from left to right,
-# too; [chapter 13](13_pretraining.ipynb) shows what it lost against a BERT that was trained without NSP as well: half a
+# too; [chapter 13c](13c_choices.ipynb) shows what it lost against a BERT that was trained without NSP as well: half a
 # point on SST-2, nine points on MRPC, ten on SQuAD. Why so unequally?
 #
 # ### Two readers, two masks

@@ -1,7 +1,7 @@
 """What every chapter has: a line that says where in the course it stands and how long it takes, with
 the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
 anywhere; neighbours with their numbers. A page behind chapter 13 is called 13b_name. If it has a quiz
-it is a chapter too, chapter 13b; else it stands between two chapters and has no number of its own.
+it is a chapter too, as 13c is; else it stands between two chapters and has no number of its own.
 """
 
 import html
@@ -12,9 +12,9 @@ import quizzes
 from docutils import nodes
 from sphinx.application import Sphinx
 
-NAME = re.compile(r"(?:^|/)(\d\d)(b?)_\w+(?:\.html)?$")  # a chapter's name or address
+NAME = re.compile(r"(?:^|/)(\d\d)([bc]?)_\w+(?:\.html)?$")  # a chapter's name or address
 MINUTES = re.compile(r"\bTime\s+about (\d+) minutes")
-NEEDS = re.compile(r"\bYou need\s+(chapters? \d+b?(?:(?:,| and|, and) \d+b?)*)")
+NEEDS = re.compile(r"\bYou need\s+(chapters? \d+[bc]?(?:(?:,| and|, and) \d+[bc]?)*)")
 
 
 def parts(app: Sphinx) -> dict[str, str]:

@@ -26,7 +26,7 @@ import published  # noqa: E402
 import sections  # noqa: E402
 
 NONE = "none, "  # and then the reason
-PLACE = re.compile(r"(?P<page>\d\db?|[a-z]\w*)(?:#(?P<anchor>[\w-]+))?")
+PLACE = re.compile(r"(?P<page>\d\d[bc]?|[a-z]\w*)(?:#(?P<anchor>[\w-]+))?")
 MARKS = re.compile(r"([\\`*_\[\]<>|$#])")  # what MyST would read as more than a letter
 SHORTEST_REASON = 20
 

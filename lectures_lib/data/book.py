@@ -23,8 +23,8 @@ class Section(NamedTuple):
 
     @property
     def number(self) -> int:
-        """The chapter's; 10 for chapter 10b too."""
-        return int(self.chapter.split(".")[0].rstrip("b"))
+        """The chapter's; 10 for chapter 10b too, 13 for 13c."""
+        return int(self.chapter.split(".")[0].rstrip("bc"))
 
     @property
     def read(self) -> str:

@@ -58,9 +58,9 @@ def test_a_row_is_complete(claim):
 @pytest.mark.parametrize(
     ("see", "said"),
     [
-        ("notebooks/13_pretraining.ipynb#how-bert-was-trained-recomputed", ""),
+        ("notebooks/13c_choices.ipynb#how-bert-was-trained-recomputed", ""),
         (
-            "notebooks/13_pretraining.ipynb#how-bert-was-trained",
+            "notebooks/13c_choices.ipynb#how-bert-was-trained",
             "has no section 'how-bert-was-trained'",
         ),
         ("notebooks/13_pretraining.ipynb", "has no section ''"),

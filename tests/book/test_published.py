@@ -299,7 +299,7 @@ def test_chapter_11b_quotes_the_same_accuracies():
         assert [*accuracies[name], days[name]] == [*theirs, vit[column][7]]
 
 
-def test_chapter_13_quotes_the_same_ablation():
+def test_chapter_13c_quotes_the_same_ablation():
     ours = table("bert_pretraining_tasks")
-    rows = {name.strip(): list(row) for name, row in literal("13_pretraining", "TABLE_5").items()}
+    rows = {name.strip(): list(row) for name, row in literal("13c_choices", "TABLE_5").items()}
     assert rows == {row[0]: [float(cell) for cell in row[1:]] for row in ours.rows}

@@ -28,7 +28,7 @@ def rows(title):
     for line in section(title).splitlines():
         cells = line.split("|")
         if re.match(r"\|\s*\d+\s*\|", line):
-            read = re.findall(r"notebooks/(\d\db?)_", cells[2])
+            read = re.findall(r"notebooks/(\d\d[bc]?)_", cells[2])
             found.append((read, int(cells[3]), re.findall(r"exercises/(hw\d)_", line)))
     return found
 

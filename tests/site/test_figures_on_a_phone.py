@@ -121,8 +121,9 @@ WHOLE = {
     "notebooks/10b_agreement.html": ["The words the keys"],
     "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
     "notebooks/12_bert.html": ["Ten columns for the tokens", "Three bars, each 100 percent"],
-    "notebooks/13_pretraining.html": [
-        "The sentence The cat",
+    "notebooks/13_pretraining.html": ["The sentence The cat"],
+    "notebooks/13c_choices.html": [
+        "Five rows of three dots",
         "Three panels of dots",
         "Bars that hang down",
     ],
@@ -147,7 +148,7 @@ def test_a_drawing_by_matplotlib_is_seen_whole(seen, path):
 # chapters with a figure of several panels that is too wide for a phone as it is
 PANELS = [
     *("05_encoder", "06_decoder", "08_training", "08b_judging", "09_generating", "10b_agreement"),
-    *("11b_attention_or_convolution", "13_pretraining", "15_features"),
+    *("11b_attention_or_convolution", "13_pretraining", "13c_choices", "15_features"),
     *("16_what_bert_learns", "16b_trees", "17_sentence_bert", "18_after_bert"),
 ]
 # of each figure of several panels: by how much it scrolls, the layouts that are displayed, its note
