@@ -23,6 +23,8 @@ export OMP_WAIT_POLICY ?= PASSIVE
 # One thread a test process: two of a small model wait for each other longer than they work (chapter 8b: 80 s of two, 51 s of one).
 # The outputs are stored with two, so both counts are compared.
 test test-long: export OMP_NUM_THREADS ?= 1
+# Real data, where it stands beside the checkout (book/running.md); where it does not, the tests that read it are left out.
+test test-long: export LECTURES_DATA ?= $(abspath $(wildcard ../shared/data/hub))
 
 .PHONY: help setup system book slides serve lighthouse test test-long notebooks homework lint format lock fork clean
 
