@@ -37,6 +37,7 @@ def test_where_all_is_seen_nothing_fades(live):
 @pytest.mark.parametrize("width", [1200, 1280, 1360, 1440])
 def test_with_three_columns_no_line_of_code_and_no_drawing_is_cut(live, width):
     page = live(width=width, path="notebooks/06_decoder.html")
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     cut = page.evaluate(
         """() => [...document.querySelectorAll(".bd-article :is(.cell_input pre, .drawing .scroll)")]
           .filter((e) => e.clientWidth && e.scrollWidth > e.clientWidth + 1).map((e) => [e.clientWidth, e.scrollWidth])"""
