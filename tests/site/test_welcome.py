@@ -37,7 +37,8 @@ def test_a_card_for_each_chapter_in_order(front, html):
     for card in cards:
         assert card.select_one(".card-able").get_text().endswith(".")
         light, dark = (brightness(html, image) for image in card.select("img"))
-        assert dark < 80 < 200 < light, card["href"]
+        grey = 140 if "11b_" in card["href"] else 80  # 11b's are pictures on white, only dimmed
+        assert dark < grey < 160 < light, card["href"]
 
 
 def brightness(html, image) -> float:
