@@ -181,7 +181,7 @@ check("hw7.control_labels", control_labels)
 #
 # There are a few hundred words and some fifteen numbers in a vector: each probe is trained on all words at once, in a few hundred steps or
 # fewer. All calls together may take half a minute. When you are stuck, print both accuracies of each layer. Only the labels that you return
-# count: a slip such as a softmax before `F.cross_entropy` goes unseen where enough of them are right all the same.
+# count: a slip such as a softmax before `F.cross_entropy` goes unseen where they come out right all the same.
 #
 # <details><summary>Hint</summary>
 #

@@ -124,6 +124,19 @@ class EmbeddingsOneHot(nn.Module):
         )
 
 
+class EmbeddingsWithNumbers(EmbeddingsStepwise):
+    """The positions' numbers wait in a buffer, as in Hugging Face's BERT."""
+
+    def __init__(self, vocab_size, d_model, max_len, n_segments=2):
+        super().__init__(vocab_size, d_model, max_len, n_segments)
+        self.register_buffer("position_ids", torch.arange(max_len)[None])
+
+    def forward(self, tokens, segments=None):
+        segments = torch.zeros_like(tokens) if segments is None else segments
+        where = self.position_ids[:, : tokens.shape[1]]
+        return self.norm(self.tokens(tokens) + self.positions(where) + self.segments(segments))
+
+
 # --------------------------------------------------------------------------------------- count_bert
 
 
@@ -292,6 +305,21 @@ class HeadFlattened(nn.Module):
         return scores.view(batch, n, -1) if at is None else scores
 
 
+class HeadInARow(nn.Module):
+    """Layer, GELU and norm also as one chain, which holds the parameters a second time."""
+
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.dense = nn.Linear(d_model, d_model)
+        self.norm = nn.LayerNorm(d_model, eps=1e-12)
+        self.bias = nn.Parameter(torch.zeros(vocab_size))
+        self.chain = nn.Sequential(self.dense, nn.GELU(), self.norm)
+
+    def forward(self, hidden, token_vectors, at=None):
+        hidden = hidden if at is None else hidden[at]
+        return self.chain(hidden) @ token_vectors.T + self.bias
+
+
 # --------------------------------------------------------------------------------- masked_word_loss
 
 
@@ -372,10 +400,15 @@ def pairs_by_zip(documents, draws):
 
 RIGHT_ANSWERS = {
     "hw5.pair_input": (pair_token_by_token, pair_by_zip_longest, pair_filled_in),
-    "hw5.Embeddings": (EmbeddingsStepwise, EmbeddingsBySlices, EmbeddingsOneHot),
+    "hw5.Embeddings": (
+        EmbeddingsStepwise,
+        EmbeddingsBySlices,
+        EmbeddingsOneHot,
+        EmbeddingsWithNumbers,
+    ),
     "hw5.count_bert": (count_by_building, count_in_one_line, count_by_a_list_of_shapes),
     "hw5.mask_words": (mask_by_words, mask_by_accumulate, mask_with_tensors),
-    "hw5.WordHead": (HeadPlain, HeadByLoop, HeadFlattened),
+    "hw5.WordHead": (HeadPlain, HeadByLoop, HeadFlattened, HeadInARow),
     "hw5.masked_word_loss": (loss_by_gather, loss_by_loops, loss_by_ignoring),
     "hw5.next_sentence_pairs": (pairs_by_an_iterator, pairs_by_stepping_over, pairs_by_zip),
 }

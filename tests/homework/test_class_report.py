@@ -162,3 +162,24 @@ def test_two_students_of_one_name_are_two():
     namesakes = [result(who, RIGHT, name="Ada", cells=stopped) for who in ("a", "b")]
     counted = summary(TOY, namesakes)
     assert [one.students for one in counted.stopped] == [["Ada", "Ada"]]
+
+
+def test_kinds_of_wrong_answers_beyond_a_dozen_are_folded_away():
+    """The most frequent ones stand first; what is folded is counted."""
+    kinds = "abcdefghijklmno"
+    some = [result(kind, double("values", f"It is {kind}.")) for kind in kinds]
+    page = class_report.page(TOY, [*some, result("z", double("values", "It is o."))])
+    shown, folded, rest = page.partition(
+        "<summary>3 more kinds, none of them more frequent</summary>"
+    )
+    assert folded and "It is o." in shown
+    assert [kind for kind in kinds if f"It is {kind}." in rest] == ["l", "m", "n"]
+    dozen = class_report.page(TOY, some[:12])
+    assert "more kinds, none of them" not in dozen
+
+
+def test_the_slowest_are_said_to_have_waited_for_their_sandbox():
+    class_ = [result(f"s{i}", RIGHT, seconds=1.0) for i in range(9)]
+    page = class_report.page(TOY, [*class_, result("slow", RIGHT, seconds=40.0)])
+    assert "The slowest, by the clock (a first file also waits for its sandbox to start)" in page
+    assert re.search(r"slow.*?\(40 s\)", page.partition("The slowest, by the clock")[2])

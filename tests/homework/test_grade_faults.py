@@ -253,3 +253,20 @@ def test_limits_under_which_nobody_could_answer_are_refused(
     assert done.exit_code == 2, done.output
     assert not isinstance(done.exception, ValueError)
     assert not pretended.graded
+
+
+@pytest.mark.parametrize(
+    ("user", "options", "told"),
+    [(0, [], True), (1000, [], False), (0, ["--container", "--gradescope", "r.json"], False)],
+)
+def test_root_is_told_that_it_need_not_be_root(
+    submissions, pretended, tmp_path, monkeypatch, user, options, told
+):
+    monkeypatch.setattr(main, "load", lambda name: TOY)
+    monkeypatch.setattr(main.os, "geteuid", lambda: user)
+    monkeypatch.setattr(main, "write_whole", lambda path, text: None)
+    monkeypatch.setattr(main.for_gradescope, "for_one_student", lambda *_: "")
+    command = ["grade", "toy", str(submissions), "--out", str(tmp_path / "grades"), *options]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert ("You are root." in done.output) == told

@@ -285,3 +285,18 @@ def test_the_texts_are_what_the_question_says():
         prompts = [tuple(word for word in row if word) for row in prompts.tolist()]
         assert not seen & set(prompts)
         assert {len(prompt) for prompt in prompts} == {4, 6, 8}
+
+
+@pytest.mark.parametrize(
+    ("training_only", "name"), [(True, "dropout_added"), (False, "dropout_always")]
+)
+def test_a_memory_that_forgets_in_training_is_seen(training_only, name):
+    """The layer has no dropout: it is called in training mode, too."""
+
+    class Forgetful(RIGHT["CachedAttention"]):
+        def forward(self, x, past=None):
+            output, kept = super().forward(x, past)
+            dropped = F.dropout(output, 0.1, self.training if training_only else True)
+            return dropped, kept
+
+    assert judged("hw3.CachedAttention", Forgetful).mistake == name

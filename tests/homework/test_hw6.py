@@ -416,3 +416,17 @@ def test_the_losses_of_training_are_as_told():
             optimizer.step()
             losses.append(loss.item())
         assert abs(losses[0] - begins) < 0.4 and losses[-1] < ends
+
+
+def test_the_end_of_cls_alone_is_named():
+    def against_the_end(start, end, first, last, longest, threshold):
+        pairs = [
+            (float(start[i] + end[j]), i, j)
+            for i in range(first, last + 1)
+            for j in range(i, min(i + longest, last + 1))
+        ]
+        score, i, j = max(pairs, key=lambda each: (each[0], -each[1], -each[2]))
+        return (i, j) if score > float(end[0]) + threshold else (0, 0)
+
+    verdict = judged("hw6.best_answer", against_the_end)
+    assert verdict.mistake == "only_the_end_of_cls"

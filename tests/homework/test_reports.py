@@ -438,6 +438,18 @@ def test_two_students_of_one_name_have_a_page_each(tmp_path):
     assert "Ada Lovelace.html" not in pages and "ada lovelace.html" not in pages
 
 
+def test_hostile_names_that_would_share_a_page_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(feedback, "file_stem", lambda student, shared=False: student[:3])
+    with pytest.raises(ValueError, match=r"2 students would be called ada\.html"):
+        feedback.write_all(TOY, [result("ada/1"), result("ada/2"), result("ben")], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_s_hash_is_too_long_to_be_aimed_at():
+    """Of 8 digits two that agree are found in seconds."""
+    assert re.fullmatch("a_b-[0-9a-f]{16}", file_stem("a/b"))
+
+
 # ------------------------------------------------------------------- a table that somebody edited
 
 

@@ -198,7 +198,12 @@ def test_when_nobody_knows_when():
     score = rules.score(TOY, marked)
     assert (score.total, score.days_late, score.note) == (3.0, 0.0, "")
     assert "Canvas marks this as late" in score.remark
-    assert Rules().score(TOY, marked).remark == ""
+    score = Rules().score(TOY, marked)
+    assert (score.total, score.remark) == (
+        3.0,
+        "Canvas marks this as late; no deadline is set, so nothing is taken off.",
+    )
+    assert Rules(handed_in={"1": DEADLINE}).score(TOY, marked).remark == ""
     assert Rules(deadline=DEADLINE, extensions={"1": DEADLINE}).score(TOY, marked).remark == ""
     assert Rules(deadline=DEADLINE, handed_in={"1": DEADLINE}).score(TOY, marked).remark == ""
 

@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.hw4.inputs import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "one new token sees itself and all that came before"
@@ -59,6 +60,7 @@ def _cache_cases(g: Generator) -> list[Case]:
                 init={"d_model": d_model, "n_heads": n_heads, "max_len": max_len},
                 state=state,
                 again=again,
+                train=kind == "some",
                 gradients="none",  # a layer for writing, which may well run below no_grad
                 shows=f"{batch} texts, {n} new token{'s' * (n > 1)} each, {before}; "
                 f"{n_heads} heads of {d_head}" + "; then two other texts" * bool(again),
@@ -694,6 +696,8 @@ _MISTAKES = (
         "n_past is past[0].shape[2].",
         _PastCountedByHeads,
     ),
+    dropping(CachedAttention),
+    always_dropping(CachedAttention, 0.1),
 )
 
 CACHE = Question(

@@ -4,6 +4,7 @@ or in an object's second call.
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 from torch.nn.functional import dropout
 
@@ -37,12 +38,19 @@ TWICE = "; then the same object on another batch"
 TRAINING = ", in training mode"
 
 
+def _dropped(result: Any, rate: float, training: bool) -> Any:
+    """A result with dropout; of several things, the first."""
+    if isinstance(result, tuple):
+        return dropout(result[0], rate, training), *result[1:]
+    return dropout(result, rate, training)
+
+
 def dropping(answer: type) -> Misconception:
     """The right class with dropout behind it, where the question has none."""
 
     class Dropping(answer):
         def forward(self, *args, **kwargs):
-            return dropout(super().forward(*args, **kwargs), 0.1, self.training)
+            return _dropped(super().forward(*args, **kwargs), 0.1, self.training)
 
     return Misconception(
         "dropout_added",
@@ -57,7 +65,7 @@ def always_dropping(answer: type, rate: float) -> Misconception:
 
     class Dropping(answer):
         def forward(self, *args, **kwargs):
-            return dropout(super().forward(*args, **kwargs), rate)
+            return _dropped(super().forward(*args, **kwargs), rate, True)
 
     return Misconception(
         "dropout_always",

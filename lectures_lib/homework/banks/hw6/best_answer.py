@@ -477,6 +477,12 @@ _MISTAKES = (
         partial(_answer, nothing=lambda start, end: float(start[0])),
     ),
     Misconception(
+        "only_the_end_of_cls",
+        "You compare a sum of two scores with end[0] alone. The score of no answer is start[0] + "
+        "end[0].",
+        partial(_answer, nothing=lambda start, end: float(end[0])),
+    ),
+    Misconception(
         "multiplied",
         "You multiply the scores. They are logarithms of probabilities, up to a constant, and may "
         "be below 0: what one would multiply in probabilities is added in scores.",

@@ -219,7 +219,7 @@ def only_one(folder: Path) -> Iterator[None]:
 # What every disk can hold as it is; and what some cannot, or what looks like a name with a hash.
 _HELD = re.compile(r"[A-Za-z0-9_]|[A-Za-z0-9_](?:[A-Za-z0-9_@ -]|\.(?!\.)){0,56}[A-Za-z0-9_]")
 _NOT_HELD = re.compile(
-    r"(?:con|prn|aux|nul|com\d|lpt\d) *(?:\..*)?|.*-[0-9a-f]{8}", re.IGNORECASE | re.DOTALL
+    r"(?:con|prn|aux|nul|com\d|lpt\d) *(?:\..*)?|.*-[0-9a-f]{16}", re.IGNORECASE | re.DOTALL
 )
 
 
@@ -236,5 +236,5 @@ def file_stem(student: str, shared: bool = False) -> str:
     letters = unicodedata.normalize("NFKD", student)  # ü is u with a sign above it
     letters = "".join(letter for letter in letters if not unicodedata.combining(letter))
     readable = re.sub(r"[^\w-]+", "_", letters, flags=re.ASCII).strip("_")[:40]
-    own = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()[:8]
+    own = hashlib.sha256(student.encode("utf-8", "backslashreplace")).hexdigest()[:16]
     return f"{readable or 'student'}-{own}"

@@ -52,6 +52,7 @@ _CANVAS_LATE = (
     "Canvas marks this as late and does not tell when it was handed in, so nothing is taken off: "
     "set handed_in for this student."
 )
+_NO_DEADLINE = "Canvas marks this as late; no deadline is set, so nothing is taken off."
 
 
 class Rules(BaseModel):
@@ -359,9 +360,10 @@ class Rules(BaseModel):
 
     def _for_lateness(self, score: Score, result: Result) -> Score:
         """The score with what lateness takes."""
-        if self.deadline is None:
-            return score
         when = self._when(result)
+        if self.deadline is None:
+            marked = "canvas_late" in result.ids and when is None
+            return replace(score, remark=_NO_DEADLINE) if marked else score
         theirs = [self.extensions[name] for name in names_of(result) if name in self.extensions]
         if when is None:
             unknown = "canvas_late" in result.ids and not theirs

@@ -60,13 +60,23 @@ class Card:
 def write_all(
     homework: Homework, results: Iterable[Result], folder: Path, rules: Rules | None = None
 ) -> None:
-    """Write every student's page into `folder`; a page that is there already stays as it is."""
+    """Write every student's page into `folder`; a page that is there already stays as it is.
+
+    Raises:
+        ValueError: if two students' pages would have one name. None is written then.
+    """
     folder.mkdir(exist_ok=True)
     results = list(results)
     alike = Counter(result.student.casefold() for result in results)
-    for result in results:
-        shared = alike[result.student.casefold()] > 1
-        stem, text = file_stem(result.student, shared), page(homework, result, rules)
+    stems = [file_stem(each.student, alike[each.student.casefold()] > 1) for each in results]
+    names = Counter(stem.casefold() for stem in stems)
+    if twice := [stem for stem in stems if names[stem.casefold()] > 1]:
+        raise ValueError(
+            f"the pages of {len(twice)} students would be called {twice[0]}.html: somebody has "
+            f"chosen a file name that aims at another's page. Rename one of the files handed in."
+        )
+    for result, stem in zip(results, stems, strict=True):
+        text = page(homework, result, rules)
         # before another one came, or after that one went, it had the other of these names
         for other in {file_stem(result.student, one) for one in (True, False)} - {stem}:
             (folder / f"{other}.html").unlink(missing_ok=True)
