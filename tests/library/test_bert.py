@@ -222,7 +222,8 @@ def test_it_reads_both_ways_and_knows_order_and_segments():
     other_end[0, -1] = 99
     assert not torch.allclose(model(tokens).hidden[0, 0], model(other_end).hidden[0, 0])
     assert not torch.allclose(model(tokens.flip(1)).hidden.flip(1), model(tokens).hidden)
-    assert not torch.allclose(model(tokens, torch.ones_like(tokens)).hidden, model(tokens).hidden)
+    two = torch.tensor([[0, 0, 0, 1, 1, 1]])
+    assert not torch.allclose(model(tokens, two).hidden, model(tokens).hidden)
 
 
 @pytest.mark.usefixtures("shapes_unchecked")

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int, TypeCheckError
 from torch import Tensor
 
-from lectures_lib.blocks.attention import merge_heads
+from lectures_lib.decoding.sampling import keep_top_k
 from lectures_lib.homework.compare.values import Difference
 from lectures_lib.homework.inside.outcomes import describe
 from tests.shapes import checked
@@ -46,7 +46,7 @@ def one(*shape):
         lambda: cut(one(2, 3), to=1),
         lambda: Pair(one(2).long(), one(3).long()),
         lambda: Pair(one(2).long(), one(2).long(), 3),
-        lambda: merge_heads(one(2, 3)),
+        lambda: keep_top_k(one(3), 1),
         lambda: Difference("type", 1),
     ],
 )
@@ -85,8 +85,8 @@ def test_what_has_no_annotations_is_left_alone():
 
 def test_no_frame_of_it_is_taken_for_a_student_s_line():
     def answer():
-        return merge_heads(one(2, 3))
+        return keep_top_k(one(3), 1)
 
     with pytest.raises(TypeCheckError) as caught:
         answer()
-    assert describe(caught.value).source == "return merge_heads(one(2, 3))"
+    assert describe(caught.value).source == "return keep_top_k(one(3), 1)"
