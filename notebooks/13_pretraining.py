@@ -212,7 +212,7 @@ assert torch.equal(ours.chosen, librarys.chosen)
 #
 # </details>
 
-# %%
+# %% tags=["hide-input"]
 read, chosen = ours
 n = chosen.sum().item()
 shares = {
@@ -360,7 +360,7 @@ assert paper.lengths.tolist() == [15, 14] and paper.segments[1, -1] == 0
 # makes new pairs and new `masked_batch`es for every epoch. Their seeds depend on the run's, the epoch and the batch's
 # number, so that an interrupted run goes on with the same holes.
 
-# %%
+# %% tags=["hide-input"]
 SOURCE = "offline"  # "real": WikiText-2
 LARGE = False  # True: the sizes for a GPU and an hour
 
@@ -884,7 +884,7 @@ def fill_mask(model, tokenizer, text, k=5):
 # (A `Guess` is a token and its probability.) Step through our sentences. The bars are the model's answers; the line
 # below says how often the same tokens occur among 1,000 of the manual.
 
-# %% tags=["nbval-ignore-output"]
+# %% tags=["hide-input", "nbval-ignore-output"]
 prepared = [
     "Return the [MASK] of the list.",
     "Return a new [MASK].",

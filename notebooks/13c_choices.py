@@ -95,8 +95,8 @@ holes = metrics.standard_error(0.35, 28_656)
 print(f"other holes move a share by ± {200 * holes:.1f} points")
 
 # %% [markdown]
-# Those are two yardsticks. Luck in training puts two rows apart once in 10 times; luck with the holes moves a share by half
-# a point. (All models were asked the same holes, so the second partly cancels in a difference.)
+# Those are two yardsticks. Luck in training puts two rows apart once in 10 times; luck with the holes moves a share by 0.6
+# points. (All models were asked the same holes, so the second partly cancels in a difference.)
 #
 # ## Is the second exercise worth it?
 #
