@@ -360,10 +360,10 @@ class Rules(BaseModel):
 
     def _for_lateness(self, score: Score, result: Result) -> Score:
         """The score with what lateness takes."""
-        when = self._when(result)
         if self.deadline is None:
-            marked = "canvas_late" in result.ids and when is None
+            marked = "canvas_late" in result.ids and self._when(result) is None
             return replace(score, remark=_NO_DEADLINE) if marked else score
+        when = self._when(result)
         theirs = [self.extensions[name] for name in names_of(result) if name in self.extensions]
         if when is None:
             unknown = "canvas_late" in result.ids and not theirs
