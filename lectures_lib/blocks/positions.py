@@ -93,8 +93,10 @@ class SinusoidalPositions(nn.Module):
         was_empty = self.positions.is_meta
         super()._apply(*args, **options)
         if was_empty and not self.positions.is_meta:
-            self.positions = sinusoidal_positions(*self.positions.shape).to(self.positions)
+            self.positions = self.computed(*self.positions.shape).to(self.positions)
         return self
+
+    computed = staticmethod(sinusoidal_positions)
 
 
 class LearnedPositions(nn.Module):

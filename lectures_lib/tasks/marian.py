@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positions
 from lectures_lib.data import pad
 from lectures_lib.decoding import beam
 from lectures_lib.models import hugging_face
@@ -94,13 +95,26 @@ def from_pretrained(name: str | Path) -> Transformer:
     return model.eval()
 
 
-def sines_first(model: Transformer) -> None:
-    """Reorder the model's positions as Marian has them: all sines, then all cosines, instead of
-    taking turns. They are saved with the model from now on, for no other can compute them.
+class MarianPositions(SinusoidalPositions):
+    """Marian's order of the sinusoids: all sines, then all cosines, instead of taking turns. They
+    are saved with the model, for whoever reads it could not know.
     """
-    table = model.positions.positions
-    table = torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
-    model.positions.register_buffer("positions", table, persistent=True)
+
+    def __init__(self, d_model: int, max_len: int = 5000):
+        super().__init__(d_model, max_len)
+        self.register_buffer("positions", self.computed(max_len, d_model), persistent=True)
+
+    @staticmethod
+    def computed(n: int, d_model: int) -> Float[Tensor, "n d_model"]:
+        """The table."""
+        table = sinusoidal_positions(n, d_model)
+        return torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+
+
+def sines_first(model: Transformer) -> None:
+    """Give the model Marian's positions, in place of its own."""
+    own = model.positions.positions
+    model.positions = MarianPositions(own.shape[1], len(own)).to(own)
 
 
 def transformer_config(theirs: dict[str, Any]) -> TransformerConfig:

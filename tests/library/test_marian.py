@@ -76,6 +76,28 @@ def test_weights_are_ready_to_use(checkpoint):
     )
 
 
+def test_positions_of_a_model_made_without_memory_are_marians_too():
+    config = marian.transformer_config({**SIZES, "dropout": 0.1})
+    with torch.device("meta"):
+        model = Transformer(config)
+        marian.sines_first(model)
+    table = sinusoidal_positions(24, 16)
+    model.to_empty(device="cpu")
+    assert torch.equal(
+        model.positions.positions, torch.cat([table[:, 0::2], table[:, 1::2]], dim=1)
+    )
+
+
+def test_another_models_positions_stay_as_they_are():
+    model, other = (
+        Transformer(marian.transformer_config({**SIZES, "dropout": 0.1})) for _ in range(2)
+    )
+    other.positions = model.positions
+    marian.sines_first(model)
+    assert torch.equal(other.positions.positions, sinusoidal_positions(24, 16))
+    assert not other.positions.state_dict() and model.positions.state_dict()
+
+
 def test_positions_have_all_sines_first_and_are_saved(checkpoint):
     """A model of ours that took turns again would load them without a word, and write nonsense."""
     model = marian.from_pretrained(checkpoint[0])

@@ -365,7 +365,7 @@ def test_bad_input_is_refused_with_the_numbers(tokenizer):
         mask_tokens(
             torch.ones(1, 2, dtype=torch.long), torch.zeros(1, 2, dtype=torch.bool), 4, range(5, 5)
         )
-    model = BertForPreTraining(replace(BertConfig.TINY, vocab_size=len(tokenizer)))
+    model = BertForPreTraining(replace(BertConfig.TINY, vocab_size=len(tokenizer))).eval()
     with pytest.raises(ValueError, match="no \\[MASK\\] in 'The cat'"):
         fill_mask(model, tokenizer, "The cat")
     with pytest.raises(ValueError, match="k = 0"):
