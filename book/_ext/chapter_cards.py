@@ -138,7 +138,8 @@ def thumbnail(picture: Image.Image, file: Path) -> tuple[int, int]:
     small = picture.convert("RGB")
     small.thumbnail((2 * WIDTH, 2 * HEIGHT), Image.Resampling.LANCZOS)
     file.parent.mkdir(parents=True, exist_ok=True)
-    small.quantize(64, dither=Image.Dither.NONE).save(file, optimize=True)
+    few = small.quantize(128, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)  # rare hues, too
+    few.save(file, optimize=True)
     return small.size
 
 

@@ -24,7 +24,9 @@ def parts(app: Sphinx) -> dict[str, str]:
 
 
 def number(page: str) -> str:
-    """A chapter's number, "1" to "18" or "10b"; empty for a page that has none."""
+    """A chapter's number, "1" to "18" or "10b"; empty for a page that has none. (A quiz in the folder
+    `between` makes no chapter.)
+    """
     name = NAME.search(page)
     if not name or (name[2] and not (quizzes.FOLDER / f"{name[1]}{name[2]}.yml").exists()):
         return ""
