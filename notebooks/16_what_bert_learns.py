@@ -773,8 +773,8 @@ for task in tasks:
 # best" is a habit, not a law.
 #
 # **The control task bites.** On the embeddings, labels that mean nothing are learned nearly as well as relations. At
-# state 3 the probe has more relations right, and fewer labels by heart. (The control score falls, too, as the vectors
-# say less of *which* word it is.)
+# state 3 the probe has more relations right, and fewer labels by heart. Part of that fall is no merit: the vectors there
+# say less of *which* word it is, so that nobody could learn the labels by heart as well.
 #
 # **An untrained BERT has seven tags in ten right.** That is *below* the baseline without vectors, and its selectivity
 # is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline,

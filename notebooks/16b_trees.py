@@ -498,8 +498,9 @@ by_hand = [
 assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
-# What counts are other sentences than the 114. There the
-# tree is the one that links all words with the smallest sum of distances. (Unlike Eisner's, its links may cross.)
+# On its own sentences the probe ends at 0.07, on others at half a link: 12,288 numbers can learn much of 114 sentences
+# by heart. What counts are the other sentences, and there the trees. The tree of a table of distances is the one that
+# links all words with the smallest sum of them. (Unlike Eisner's, its links may cross.)
 
 # %% [markdown]
 # **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the probe's trees on the
