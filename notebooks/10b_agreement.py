@@ -356,8 +356,8 @@ plt.show()
 # like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with
 # learned positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
 # transformer/accuracy/3/min .2f --> with three nouns already. Guessing, or one verb for all, would give about a half.
-# These are wrong *every time*: they follow some noun in between. Which one, these scores cannot tell, since all nouns in
-# between have the same number.
+# These are wrong *every time*, as one who goes by a noun in between would be. By which one, these scores cannot tell,
+# since all nouns in between have the same number.
 
 # %% [markdown]
 # ## Which noun decides?
