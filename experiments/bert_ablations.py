@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default="cpu")
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--seeds", nargs="*", type=int, default=SEEDS)
-    parser.add_argument("--runs", type=Path, help="a folder: where runs are kept")
+    parser.add_argument("--runs", type=Path, help="a folder: in FOLDER/size, runs are kept")
     options = parser.parse_args()
     folder = results.folder_of_runs(options.runs, options.size)
     torch.set_num_threads(1)

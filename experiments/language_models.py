@@ -310,7 +310,7 @@ def main() -> None:
     parser.add_argument("--size", choices=SIZES, default="smoke")
     parser.add_argument("--seeds", type=int, nargs="+", default=None)
     parser.add_argument(
-        "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
+        "--runs", type=Path, help="a folder: in FOLDER/size, runs are kept and taken up again"
     )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]

@@ -102,10 +102,13 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--rates", type=float, nargs="+", help="try these, write nothing")
     parser.add_argument(
-        "--runs", type=Path, help="a folder for what an interrupted run goes on from"
+        "--runs",
+        type=Path,
+        help="a folder for what an interrupted run goes on from; a smoke run keeps nothing",
     )
     parser.add_argument("--smoke", action="store_true", help="a hundred examples, nothing written")
     options = parser.parse_args()
+    runs = None if options.smoke else options.runs
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     if options.task == "squad" and not options.smoke:
         TASKS["squad"] = replace(TASKS["squad"], cpu=(1, 192, QUESTIONS, 1_000))
@@ -122,8 +125,8 @@ def main() -> None:
     for seed in options.seeds:
         if str(seed) in by_seed:
             continue
-        began, whole = time.perf_counter(), not taken_up(setting, seed, options.runs)
-        model = adapted(setting, seed, RATES[options.task], options.runs)
+        began, whole = time.perf_counter(), not taken_up(setting, seed, runs)
+        model = adapted(setting, seed, RATES[options.task], runs)
         took = time.perf_counter() - began
         if whole:  # of a run that was taken up again nobody knows
             seconds[str(seed)] = took

@@ -66,7 +66,7 @@ def peak_memory(forget: bool = False) -> int:
         lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
     except OSError:
         return 0
-    return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM"))
+    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM")), 0)
 
 
 def spreads(runs: list[dict], common: bool = False) -> dict[str, Any]:

@@ -48,6 +48,7 @@ LONGEST = [
     "tests/site/test_at_work.py",
     "tests/site/test_paper.py",
     "tests/homework/test_hostile_neighbours.py",
+    "tests/site/test_agreement_browser.py",
     "tests/site/test_sentence_map_browser.py",
     "tests/homework/test_hostile_checks.py",
     "tests/site/test_live_robust_browser.py",

@@ -39,14 +39,17 @@ def key(page: str) -> str:
     return f"{name[1]}{name[2]}" if name else ""
 
 
-def place(page: str, chapters: int) -> str:
-    """Where among the chapters a page stands, in words; empty for what is none of them. The whole
-    numbers are counted: 10b is a part of 10, and is no chapter of 18.
+def place(page: str, pages: list[str]) -> str:
+    """Where among the pages, in the order of the contents, a chapter stands, in words; empty for what
+    is none. The whole numbers are counted: 10b is a part of 10, and is no chapter of 18.
     """
     if own := number(page):
+        chapters = sum(number(other).isdigit() for other in pages)
         return f"chapter {own} of {chapters}" if own.isdigit() else f"chapter {own}"
-    if name := NAME.search(page):
-        return f"between chapters {int(name[1])} and {int(name[1]) + 1}"
+    if NAME.search(page):
+        at = pages.index(page)
+        before, behind = (list(filter(None, map(number, p))) for p in (pages[:at], pages[at:]))
+        return f"between chapters {before[-1]} and {behind[0]}"
     return ""
 
 
@@ -59,12 +62,11 @@ def frame(
     if doctree is None or not page.startswith(("notebooks/", "exercises/")):
         return
     pages = parts(app)
-    chapters = sum(number(other).isdigit() for other in pages)
     text = " ".join(doctree.astext().split())
     minutes, needs = MINUTES.search(text), NEEDS.search(text)
     said = [
         pages[page],
-        place(page, chapters),
+        place(page, list(pages)),
         f"about {minutes[1]} minutes" if minutes else "",
         f"needs {needs[1]}" if needs else "",
     ]

@@ -61,10 +61,10 @@ export class Agreement extends Figure {
       this.list,
     );
     this.asked = [];
+    const bytes = this.machines.reduce((sum, machine) => sum + machine.bytes, 0);
+    this.note = `${megabytes(bytes)} are fetched when you first ask; what you type stays here.`;
     this.take(options.examples[0]);
     this.host.addEventListener("input", () => this.forget());
-    const bytes = this.machines.reduce((sum, machine) => sum + machine.bytes, 0);
-    this.say(`${megabytes(bytes)} are fetched when you first ask; what you type stays here.`);
   }
 
   take({ text, words }) {
@@ -75,8 +75,16 @@ export class Agreement extends Figure {
 
   forget() {
     this.stop();
+    this.drop();
     this.about.textContent = "";
-    if (this.machines.every((machine) => machine.loaded)) this.say("");
+    this.say(this.machines.every((machine) => machine.loaded) ? "" : this.note);
+  }
+
+  // What was being asked and is asked no more: the line of the first model alone would look like an answer.
+  drop() {
+    this.asked = this.asked.filter((one) => one !== this.asking);
+    this.asking = null;
+    this.list.replaceChildren(...this.asked.map(drawn));
   }
 
   // All examples, the one that is in the field last.
@@ -104,18 +112,20 @@ export class Agreement extends Figure {
       this.say(lacks, true);
       return;
     }
+    this.drop();
     const [left, right] = text.split(HOLE),
-      one = { left, right, words, answers: [] };
+      one = (this.asking = { left, right, words, answers: [] });
     const tasks = [
       ["behind", left.trim()],
       ["inHole", `${left}[MASK]${right}`],
     ];
     for (const [i, [task, read]] of tasks.entries()) {
       const answer = await this.run(this.machines[i], task, { text: read, words }, () => {});
-      if (!answer) return;
+      if (!answer) break;
       one.answers.push(answer);
       this.keep(one);
     }
+    if (this.asking === one) this.asking = null;
   }
 
   // On top; the same question is not kept twice.

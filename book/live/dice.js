@@ -96,12 +96,15 @@ export class Dice extends Figure {
     if (text !== this.text.value) return; // typed on meanwhile
     this.say("");
     this.used();
+    if (this.picked) this.empty(); // a throw that was picked would bend the shares
+    this.picked = false;
     this.lay(pieces, times, (n) => throwDice(n, this.options.words));
   }
 
   // One throw for the example that stands there: it needs a part of the vocabulary only.
   start() {
     const [{ pieces, dice }] = this.answers;
+    this.picked = true;
     this.lay(new WordPiece(pieces), 1, () => dice);
   }
 

@@ -208,16 +208,14 @@ export class Digits extends Figure {
   // An image to be seen that nothing is known of yet.
   lay(image) {
     this.image = image;
-    this.reached = this.reading = null;
+    this.reached = null;
     this.paint();
   }
 
   async look(image) {
     if (!this.machine.loaded) this.forget();
     this.lay(image);
-    this.reading = image;
     const found = await this.run(this.machine, "classify", { image }, () => {});
-    if (this.reading === image) this.reading = null;
     if (!found || image !== this.image) return;
     this.reached = found.reached;
     this.paint();

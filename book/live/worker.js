@@ -211,7 +211,8 @@ const tasks = {
 
   // The same of each word in a text's [MASK]; of one that is not one piece, none.
   async inHole({ text, words }) {
-    const ids = framed(text);
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const ids = [begin, ...tokens.encode(text), end]; // all of it, or the hole might be cut off
     const [scores] = model.fill(ids, [ids.indexOf(tokens.ids.get("[MASK]"))]);
     return words.map((word) => {
       const own = tokens.encode(word),

@@ -161,8 +161,14 @@ def grade(
             "them: better run it as an ordinary user."
         )
     try:
-        if not all(map(math.isfinite, (cell_seconds, total_seconds, memory_gb))):
-            raise ValueError("a limit is a number")  # "nan" is in no range and outside of none
+        limits_given = {
+            "--cell-seconds": cell_seconds,
+            "--total-seconds": total_seconds,
+            "--memory-gb": memory_gb,
+        }
+        for name, limit in limits_given.items():
+            if not math.isfinite(limit):  # "nan" is in no range and outside of none
+                raise ValueError(f"{name} is a number, got {limit}")
         limits = Limits(cell=cell_seconds, total=total_seconds, memory=int(memory_gb * 2**30))
         if (executor is Where.dask) != bool(scheduler):
             raise ValueError("--executor dask and --scheduler ADDRESS belong together")

@@ -235,7 +235,7 @@ class SkipGramBatches:
         if kept < 2:
             raise ValueError(
                 f"of {len(self.words)} words in the text, threshold = {threshold} leaves "
-                f"{kept:.2g} in an epoch on average: a larger one is needed"
+                f"{kept:.2g} in an epoch on average: a pair needs two"
             )
         self.sentence = torch.tensor(
             [number for number, sentence in enumerate(text) for _ in sentence]

@@ -147,7 +147,7 @@ class WordPiece(Tokenizer):
         """Make `token` special; a new one gets the next id. Returns its id.
 
         Only its name as it is becomes the special token. Where "cat" is special, "CAT" is a word
-        like others, and spelled with other pieces.
+        like others, and spelled with other pieces, or, where there are none, [UNK].
         """
         special = super().add_special(token)
         self._memory.clear()  # of words that were spelled with it

@@ -53,7 +53,7 @@ def test_homework_is_handed_in_when_its_chapters_have_been_read():
         read |= set(chapters)
         for name in homework:
             (path,) = (ROOT / "solutions").glob(f"{name}_*.py")
-            named = set(re.findall(r"notebooks/(\d\db?)_", path.read_text(encoding="utf-8")))
+            named = set(re.findall(r"notebooks/(\d\d[bc]?)_", path.read_text(encoding="utf-8")))
             assert named <= read, name
 
 

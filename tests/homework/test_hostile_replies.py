@@ -99,6 +99,20 @@ def test_hostile_values_are_judged_like_any_others(name):
                 key.verdict(replies)
 
 
+def test_hostile_draws_that_are_no_numbers_are_not_right():
+    key = AnswerKey(ASKED["draws"], seed=1)
+    tried = 0
+    for i, outcome in enumerate(key.right):
+        for path, place in places(outcome.value):
+            if isinstance(place, Tensor) and place.is_floating_point():
+                new = torch.full_like(place, float("nan"))
+                replies = list(key.right)
+                replies[i] = replace(outcome, value=put(outcome.value, path, new))
+                assert not key.verdict(replies).right, path
+                tried += 1
+    assert tried >= 4
+
+
 @pytest.mark.parametrize(
     "changed", ["argument 1", "argument x", "argument 99", "argument -7", "argument 0", "argument ²", "argument 1[0]", "x", ""]
 )  # fmt: skip

@@ -226,6 +226,13 @@ def test_an_import_with_spaces_of_every_kind_is_read_by_its_pattern():
     assert mentions([f"{code}broken(", "f(Q, K, V)"], READY) == (FUSED,)
 
 
+def test_one_of_many_modules_imported_whole_is_seen():
+    stars = "".join(f"from m{i} import *\n" for i in range(40))
+    code = stars + "from torch.nn.functional import *\nscaled_dot_product_attention(Q, K, V)"
+    assert mentions([code], READY) == (FUSED,)
+    assert mentions([f"{code}\ndef scaled_dot_product_attention(Q, K, V): ..."], READY) == ()
+
+
 PATCHES = {
     "sys.modules": "import sys\nsys.modules['lectures_lib.homework.watch'].Watch.used = lambda self: []",
     "sys._getframe": "from sys import _getframe\n_getframe(1).f_locals.clear()",

@@ -21,7 +21,9 @@ from lectures_lib.tasks.task_heads import UNLABELLED
 from lectures_lib.tokenization import WordPiece
 
 pytestmark = [
-    pytest.mark.mirror("leondz/wnut_17"),
+    pytest.mark.mirror(
+        *(data.TASKS[task].real[0] for task in ("entities", "treebank", "questions"))
+    ),
     pytest.mark.usefixtures("shapes_unchecked"),
 ]
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")

@@ -215,7 +215,7 @@ def test_a_mirror_that_is_no_folder_is_refused(monkeypatch, tmp_path):
         data.load("translation", source="real")
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("bentrevett/multi30k", "Salesforce/wikitext", "karpathy/tiny_shakespeare")
 @pytest.mark.parametrize(
     ("task", "source", "sizes"),
     [
@@ -252,7 +252,7 @@ LABELLED = {
 }
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror(*(data.TASKS[task].real[0] for task in LABELLED))
 @pytest.mark.parametrize("task", LABELLED)
 def test_real_labelled_data_from_the_mirror(task):
     train, validation, keys = LABELLED[task]
@@ -269,7 +269,7 @@ def test_real_labelled_data_from_the_mirror(task):
         assert {example["label"] for example in found} == {0, 1}
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("nyu-mll/glue", "rajpurkar/squad")
 def test_real_examples_are_what_they_are_said_to_be():
     assert data.load("sentiment", "validation", "real")[0] == {
         "text": "it 's a charming and often affecting journey .",
@@ -293,7 +293,7 @@ def test_real_examples_are_what_they_are_said_to_be():
             assert example["context"][answer["start"] :].startswith(answer["text"])
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("leondz/wnut_17")
 def test_real_entities_have_legal_labels():
     types = Counter()
     for example in data.load("entities", "test", "real"):
@@ -313,7 +313,7 @@ def test_real_entities_have_legal_labels():
     }
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("universal-dependencies/universal_dependencies")
 def test_real_trees_are_trees():
     for example in data.load("treebank", "validation", "real"):
         heads = example["heads"]
@@ -345,7 +345,7 @@ def test_words_written_as_one_and_words_left_out_are_no_words_of_a_tree():
     assert data.rows.dependency_tree(row | {"head": ["None", *row["head"][1:6], "None"]}) == tree
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("nyu-mll/glue")
 @pytest.mark.parametrize(
     "task", ["sentiment", "acceptability", "entailment", "question_entailment", "similarity"]
 )
@@ -374,7 +374,7 @@ def test_a_choice_is_read_from_the_columns_of_swag():
     }
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("bentrevett/multi30k")
 def test_a_missing_split_and_a_damaged_file_are_named(monkeypatch, tmp_path):
     whole_mirror = data.mirror()
     folder = tmp_path / "bentrevett" / "multi30k"

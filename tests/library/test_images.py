@@ -73,7 +73,7 @@ def test_bad_images_are_refused(digits):
         data.handwritten_digits("dev")
 
 
-@pytest.mark.mirror
+@pytest.mark.mirror("zalando-datasets/fashion_mnist", "uoft-cs/cifar10")
 @pytest.mark.parametrize(
     ("source", "hub_id", "shape"),
     [

@@ -34,6 +34,7 @@ SENTENCES = [
     ("The songs of the film ___", ["was", "were"]),
     ("___ keys, 12 of them 😀, are naïve.", ["These", "This"]),
     ("a" * 60 + " b ___\n\nc", ["unbelievably", "😀"]),
+    ("___ " + "?!" * 148, ["Why", "What"]),  # more pieces than other figures read
 ]
 
 
@@ -212,6 +213,18 @@ def test_the_last_six_questions_stay(used):
     assert firsts == ["two", "seven", "six", "five", "four", "three"]
     box.get_by_label("Your sentence").fill("another ___")
     assert box.locator(".lv-about").inner_text() == "" and rows.count() == 6
+
+
+def test_what_is_given_up_halfway_leaves_no_half_answer(live):
+    page = live()
+    box = figure(page, TITLE)
+    page.context.route("**/fill_mask_8bit*", lambda route: None)  # BERT never comes
+    ask(box, "The lamp ___ new.")
+    box.get_by_text("The lamp are / is new.").wait_for()
+    box.get_by_label("One word").press_sequentially("n")
+    assert "The lamp" not in box.locator(".lv-pairs").inner_text()
+    assert "fetched when you first ask" in box.get_by_role("status").inner_text()
+    page.context.unroute("**/fill_mask_8bit*")
 
 
 def test_without_bert_the_left_side_answers(live):

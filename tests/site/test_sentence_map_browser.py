@@ -218,7 +218,10 @@ def test_what_eight_bits_change_stands_behind_every_rounded_model(live):
     page = live()
     measured = json.loads((ROOT / "book" / "results" / "eight_bits.json").read_text("utf-8"))
     for name, words in {
-        "filler": f"{100 * measured['results']['same_word']:.1f} % get the same first word",
+        **dict.fromkeys(
+            ("filler", "agreement"),
+            f"{100 * measured['results']['same_word']:.1f} % get the same first word",
+        ),
         "answers": f"{100 * measured['results']['answers']['same_answer']:.1f} % get the same answer",
         **dict.fromkeys(("nearness", "sentence_map"), "Spearman's correlation"),
         **dict.fromkeys(("sentiment", "entities", "reader", "senses"), "8 bits"),

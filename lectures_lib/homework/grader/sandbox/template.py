@@ -244,9 +244,8 @@ def forked(
         Ending: if the run has been stopped.
     """
     for last in (False, True):
-        if (
-            _ending.is_set()
-        ):  # before the second try as well: the stop may be what refused the first
+        # before the second try as well: the stop may be what refused the first
+        if _ending.is_set():
             raise Ending("the run has been stopped")
         try:
             found = _of_this_thread()

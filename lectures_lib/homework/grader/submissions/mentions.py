@@ -53,7 +53,11 @@ def mentions(cells: list[str], names: Iterable[str]) -> tuple[str, ...]:
         spelled_out(_COMMENT.sub("", "\n".join([*known.as_imports(), *unread]))) if unread else ""
     )
     return tuple(
-        name for name in names if f".{name}." in found or re.search(rf"\b{re.escape(name)}\b", code)
+        name
+        for name in names
+        if f".{name}." in found
+        or known.by_stars(name)
+        or re.search(rf"\b{re.escape(name)}\b", code)
     )
 
 
@@ -121,7 +125,9 @@ class _Names:
     """What the names in a notebook stand for: {"F": {"torch.nn.functional"}}."""
 
     meanings: dict[str, set[str]] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)  # the modules, no more than `_MOST`
+    stars: set[str] = field(default_factory=set)  # modules of which everything was imported
+    # what is used and no import explains: from one of those, or there before
+    unexplained: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     own_attributes: set[str] = field(default_factory=set)
 
@@ -144,27 +150,37 @@ class _Names:
         ["torch.nn.functional.relu"].
         """
         parts: list[str] = []
+        firsts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value
         if isinstance(node, ast.NamedExpr):
             node = node.value
         if isinstance(node, ast.Call):
-            firsts = _asked_for(node, self) or [""]
+            firsts = _asked_for(node, self)
         elif isinstance(node, ast.Name):
-            firsts = sorted(self.meanings.get(node.id, ())) or self._unknown(node.id)
-        else:
-            firsts = [""]
+            firsts = sorted(self.meanings.get(node.id, ()))
+            if not firsts and node.id not in self.own:
+                self.unexplained.add(".".join([node.id, *reversed(parts)]))
+                firsts = [node.id]
+        firsts = firsts or [""]
         # self.label_smoothing = …
         if firsts == [""] and parts and parts[-1] in self.own_attributes:
             return [""]
         return [".".join(filter(None, [first, *reversed(parts)])) for first in firsts]
 
-    def _unknown(self, name: str) -> list[str]:
-        """A name that no import explains: the notebook's own, one of a module imported whole, or
-        one that was there before.
+    def by_stars(self, name: str) -> bool:
+        """Whether "a.b.c" may be the c, or the b.c, that is used, of a module imported whole.
+
+        Not spelled out, module by module and use by use: a cell can have thousands of both.
         """
-        return [""] if name in self.own else [name, *(f"{module}.{name}" for module in self.stars)]
+        parts = name.split(".")
+        halves = [(".".join(parts[:k]), ".".join(parts[k:])) for k in range(1, len(parts))]
+        return any(
+            any(f".{module}".endswith(f".{first}") for module in self.stars)
+            and any(f"{used}.".startswith(f"{rest}.") for used in self.unexplained)
+            for first, rest in halves
+        )
 
 
 def _used(trees: list[ast.Module], names: _Names) -> list[str]:
@@ -212,8 +228,8 @@ def _imports(node: ast.AST, names: _Names) -> list[str]:
             told.append(module if alias.name == "*" else full)
             if alias.name != "*":
                 names.add(alias.asname or alias.name, [full])
-            elif module not in names.stars and len(names.stars) < _MOST:
-                names.stars.append(module)
+            else:
+                names.stars.add(module)
     return told
 
 
