@@ -451,11 +451,11 @@ for shares in decides.values():
 # from three nouns on, the red line at the bottom of the middle panel of the figure of the eight runs. With three nouns
 # in between, the share of sentences in which the verb followed the *first noun after the subject* was 1.00<!--
 # agreement: transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement:
-# transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as if its rule were ours: the farthest noun, but no more than three back.
-# (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the training text this rule agrees with
-# "the first noun of the sentence", and the losses of the eight runs of this panel, all between 1.24<!-- agreement:
-# transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a
-# test that goes beyond the training text does, and only if it is run more than once.
+# transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as if its rule were ours: the farthest
+# noun, but no more than three back. (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the
+# training text this rule agrees with "the first noun of the sentence", and the losses of the eight runs of this panel,
+# all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do
+# not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than once.
 #
 # **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells from there. (With 1 our Transformer failed
 # from four nouns on, and no noun decided more than 26 % of its verbs there; with 2 nothing failed. Yours may differ.)

@@ -539,9 +539,9 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 # ## Live
 #
 # BERT base was trained for a million steps, four days on 16 of Google's chips ([chapter
-# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed) recomputes this). Ours has two layers of width 64, reads Python's
-# manual, and takes 1,600 steps. The first 1,000 were taken beforehand, by the same cells; the last 600 are taken here, in
-# about half a minute. (`BEGUN = 0` takes all here.) For a model this small we made some concessions:
+# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed) recomputes this). Ours has two layers of width 64, reads
+# Python's manual, and takes 1,600 steps. The first 1,000 were taken beforehand, by the same cells; the last 600 are
+# taken here, in about half a minute. (`BEGUN = 0` takes all here.) For a model this small we made some concessions:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
@@ -919,10 +919,10 @@ assert "be" in {guess.token for guess in answers["The argument must [MASK] a str
 assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 1
 
 # %% [markdown]
-# Of **the next sentence** it has learned a little. The run printed here judges some 58 % of 960 pairs correctly, the three
-# seeds 53.0 %<!-- pretraining: chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining: chapter/next_sentence/max
-# .1f -->; 479 of the pairs are random, and a coin has 50, give or take 3.2 (two standard deviations). To do better one
-# must, we believe, know what a text is about.
+# Of **the next sentence** it has learned a little. The run printed here judges some 58 % of 960 pairs correctly, the
+# three seeds 53.0 %<!-- pretraining: chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining:
+# chapter/next_sentence/max .1f -->; 479 of the pairs are random, and a coin has 50, give or take 3.2 (two standard
+# deviations). To do better one must, we believe, know what a text is about.
 #
 # Whether this second exercise is worth it, and whether 15 % is the best rate, [chapter 13c](13c_choices.ipynb) asks.
 #
@@ -984,8 +984,8 @@ assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 # ### Asked about what is in plain sight
 #
 # This bug was ours, and nothing looked wrong. We asked about all *chosen* tokens, and our model's accuracy was well
-# above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it reads, and where it reads `[MASK]`,
-# says the commonest token:
+# above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it reads, and
+# where it reads `[MASK]`, says the commonest token:
 
 
 # %%

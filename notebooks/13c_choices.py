@@ -162,9 +162,10 @@ clear = [
 assert clear == ["QNLI"]
 
 # %% [markdown]
-# (For SQuAD's F1 the formula is only a guide.) These margins are the luck of the examples; how much a second pre-training
-# would differ, one run cannot say. On QNLI a question has to be matched with a sentence, as in NSP. In RoBERTa's
-# comparison the results without NSP were as good or slightly better, and most later models have left it out. And ours?
+# (For SQuAD's F1 the formula is only a guide.) These margins are the luck of the examples; how much a second
+# pre-training would differ, one run cannot say. On QNLI a question has to be matched with a sentence, as in NSP. In
+# RoBERTa's comparison the results without NSP were as good or slightly better, and most later models have left it out.
+# And ours?
 
 # %% [markdown]
 # **Predict.** One of our recipes leaves NSP out, so that in training every B continues its A. Will its three seeds be
@@ -417,9 +418,9 @@ for hidden, wrong in ((0.8, 0.1), (1.0, 0.0)):
 #
 # ### The class that is not there
 #
-# In many programs padding has the id 0, and every token that was not chosen gets the label 0: `ignore_index=0`
-# leaves both out of the loss of the words (chapter 13 wrote −100 there). A widely used repository (BERT-pytorch by
-# codertimo; issues 32, 49 and 98 are about it) used the same criterion for the next sentence. There, 0 is a *class*.
+# In many programs padding has the id 0, and every token that was not chosen gets the label 0: `ignore_index=0` leaves
+# both out of the loss of the words (chapter 13 wrote −100 there). A widely used repository (BERT-pytorch by codertimo;
+# issues 32, 49 and 98 are about it) used the same criterion for the next sentence. There, 0 is a *class*.
 
 # %% [markdown]
 # **Predict.** Of four pairs, two are of class 0. A model gives class 1 a probability of 0.999999 for all four. Which
