@@ -533,10 +533,6 @@ plt.show()
 # be 3 · 3; but angles add.)
 #
 # </details>
-#
-# Most language models of today add no position vectors: in each layer they turn the queries and keys themselves, by an
-# angle that grows with the place (*rotary* positions, **RoPE**, Su et al. 2021). Turning both by the same angle leaves
-# their dot product as it was, so a score depends on the distance alone.
 
 
 # %%
@@ -549,6 +545,11 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
+# Most language models of today add no position vectors: in each layer they turn the queries and keys themselves, each
+# by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three places, and
+# both turn further by the same angles, which leaves their dot product as it was. So where the two stand enters a score
+# only by their distance.
+#
 # ## Added, not appended
 #
 # The position vector is *added* to the word's. Doesn't that lose something? From the sum 7 nobody can tell whether it

@@ -591,7 +591,7 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# It is the same model: given the weights of the plain form, it gives the plain form's scores.
+# It is the same model: the plain form, given its weights, gives the same scores.
 
 # %% tags=["hide-input"]
 same = Transformer(

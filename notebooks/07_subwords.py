@@ -88,10 +88,10 @@ at_400 = sum(w not in dictionary for w in words_of(new)) / len(words_of(new))
 assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
-# The curve falls fast, but it does not reach zero. Some of the words missing when this page was made are what a new
-# page is about, and some are plain English that the other pages happened not to need ("my", "thing"). Others are
-# derived from words on the list, and every reader understands them at once: "unreachable", "unfilled", "unchangeable".
-# No list is long enough to end that.
+# The curve falls fast, but it does not reach zero. Some of the missing words are what a new page is about, and some are
+# plain English that the other pages happened not to need ("my", "thing"). Others are derived from words on the list,
+# and every reader understands them at once: "unreachable", "unfilled", "unchangeable". No list is long enough to end
+# that.
 #
 # **After this chapter you can**
 #
@@ -649,7 +649,7 @@ for name in ("Einstein", "Christine"):
     )
 
 # %% [markdown]
-# `as|in|ine`, just as in the table, from twenty sentences! We wrote such words into them: "as" is a frequent word, "in"
+# `as|in|ine`, just as theirs, from twenty sentences! We wrote such words into them: "as" is a frequent word, "in"
 # is a word and a part of words, "-ine" ends engine, machine, wine, fine and magazine. None of the three has anything to
 # do with *asinus*, the donkey.
 #
@@ -657,9 +657,8 @@ for name in ("Einstein", "Christine"):
 # the English one knows "ine" and "te". So the same name is cut in two ways, and a translator that wants to copy it must
 # first learn that, behind `E|in`, `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the
 # same way on both sides, since it is the same function applied to the same letters. (Not in fewer pieces: Einstein
-# takes six, in German alone five.) The Transformer's paper shares one vocabulary between English and German, too. A
-# joint vocabulary helps less where a capital letter is involved: "situation" and "Situation" begin with different
-# bytes, and are two words to a tokenizer.
+# takes six, in German alone five.) A joint vocabulary helps less where a capital letter is involved: "situation" and
+# "Situation" begin with different bytes, and are two words to a tokenizer.
 #
 # ## What goes wrong
 #

@@ -154,8 +154,8 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
 # counts as neither.
 
 # %% [markdown]
-# **Predict.** "great" is in the vocabulary, "😀" is not, alone or behind a `##`. Of the hearts it has one: `##♥`. What
-# does BERT read in `great 😀` (with a space), in `great😀` (without), and in `great♥`?
+# **Predict.** "great" is in the vocabulary, "😀" is not, alone or behind a `##`. The heart is, in both ways: `♥` and
+# `##♥`. What does BERT read in `great 😀` (with a space), in `great😀` (without), and in `great♥`?
 #
 # <details><summary>Answer</summary>
 #
@@ -181,9 +181,9 @@ assert found == [["great", "[UNK]"], ["[UNK]"], ["great", "##♥"]]
 #
 # ## What BERT does first
 #
-# The cut into words is one of several things that happen to a text before any piece is looked for. In its *uncased*
-# form, which MiniLM uses, BERT also makes all letters small and takes their accents away; and every punctuation mark
-# and every Chinese character becomes a word of its own. This cannot be undone:
+# More happens to a text before any piece is looked for. In its *uncased* form, which MiniLM uses, BERT also makes all
+# letters small and takes their accents away; and every Chinese character becomes a word of its own, as every
+# punctuation mark does. This cannot be undone:
 
 # %%
 print(wordpiece.decode(wordpiece.encode("Défense d'afficher!")))
@@ -204,8 +204,8 @@ for text in [*new, *messages, "Défense d'afficher!", "漢字 and ½ tea", "a" *
 # The accent and the capital letter are gone for good. Byte pairs would have kept them. (`longest_first` behind this
 # cleaning is the library's `WordPiece`; its ids are those of Hugging Face's, on all new pages of the manual.)
 #
-# **Your own text**, in BERT's word pieces and in byte pairs, with the merges that made each of them, in your browser:
-# [Type your own](../book/live.md#words-in-pieces).
+# **Your own text**, in BERT's word pieces and in byte pairs, each byte pair with the merges that made it, in your
+# browser: [Type your own](../book/live.md#words-in-pieces).
 #
 # ## How the pieces are learned
 #
@@ -448,8 +448,8 @@ assert made.index("od") + 100 < made.index("oo")
 assert 0.3 < len(differ) / len(plain) < 0.55
 
 # %% [markdown]
-# (A real tokenizer has another share.) Both ways spell the word, so decoding still works and no test of the round trip
-# will notice, but the model was trained on the other spelling. Compare *ids* with the reference, not texts.
+# (A real tokenizer has another share.) Both ways spell the word, so, as with the [sorted
+# merges](07_subwords.ipynb#the-merges-in-another-order) of chapter 7, only a comparison of *ids* shows the mistake.
 #
 # ### A text that writes `[SEP]`
 #

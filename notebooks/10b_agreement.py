@@ -448,14 +448,14 @@ for shares in decides.values():
 
 # %% [markdown]
 # Up to two nouns the subject decides, in both; in the runs shown, beyond that too. Now the run that was always wrong
-# from three nouns on, the red line at the bottom of the middle panel. With three nouns in between, the share of
-# sentences in which the verb followed the *first noun after the subject* was 1.00<!-- agreement:
-# transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement: transformer/decides_of_three/0/min
-# .2f -->. So with three in between it behaves as if its rule were ours: the farthest noun, but no more than three back.
-# (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the training text this rule agrees with
-# "the first noun of the sentence", and the losses of the eight runs of this panel, all between 1.24<!-- agreement:
-# transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do not tell which was found. Only a
-# test that goes beyond the training text does, and only if it is run more than once.
+# from three nouns on, the red line at the bottom of the middle panel of the figure of the eight runs. With three nouns
+# in between, the share of sentences in which the verb followed the *first noun after the subject* was 1.00<!--
+# agreement: transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement:
+# transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as if its rule were ours: the farthest
+# noun, but no more than three back. (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the
+# training text this rule agrees with "the first noun of the sentence", and the losses of the eight runs of this panel,
+# all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do
+# not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than once.
 #
 # **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells from there. (With 1 our Transformer failed
 # from four nouns on, and no noun decided more than 26 % of its verbs there; with 2 nothing failed. Yours may differ.)
@@ -518,10 +518,10 @@ for text in (
 # | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
 # | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 0.05<!-- agreement_wikitext: trained/other/3 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> |
 #
-# The network's loss is lower than the tables', but a lower loss is not yet a grammar. Tal Linzen, Emmanuel Dupoux and
-# Yoav Goldberg (2016) saw the same pull of the nearest noun in a recurrent language model, and far less of it where the
-# network was trained on this very question. BERT, trained on more than a thousand times as much text, followed the
-# subject in most sentences (Goldberg, 2019).
+# The network's loss is lower than the tables', but a lower loss is not yet a grammar. Linzen, Dupoux and Goldberg saw
+# the same pull of the nearest noun in a recurrent language model, and far less of it where the network was trained on
+# this very question. BERT, trained on more than a thousand times as much text, followed the subject in most sentences
+# (Goldberg, 2019).
 #
 # ### Other rules
 #
@@ -667,17 +667,19 @@ for who in SELVES["himself"] + SELVES["herself"]:
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the clue to "light"
 # comes after it. BERT's authors measured it. With the same data and settings, but trained to say the next word, and
-# with the future masked in fine-tuning as well, the model has 82.1 instead of 83.9 on MNLI (chapter 14), and 77.8 F1
-# instead of 87.9 on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1 and table 5).
+# with the future masked in fine-tuning as well, the model has nearly two points less on MNLI (chapter 14), and ten less
+# on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1; [chapter
+# 13c](13c_choices.ipynb#is-the-second-exercise-worth-it) has the table).
 #
 # One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo (Peters
 # et al. 2018), with recurrent networks. Each half still decides without the other's side. BERT lets every layer look
 # both ways, and then the next word can no longer be the exercise, because it is in plain sight. What the exercise is
 # instead, [chapter 13](13_pretraining.ipynb) tells.
 #
-# **Your own sentence**, with a hole and two words for it: the model above, which sees the left side only, and a small
-# BERT say in your browser which they find likelier, and by how much: [Type your
-# own](../book/live.md#which-of-two-words). How many words can you put between *keys* and *are*?
+# **Your own sentence**, with a hole and two words for it: the model of WikiText-2 from [And on real
+# text?](#and-on-real-text), which sees the left side only, and a BERT with six layers, which sees both, say in your
+# browser which word they find likelier, and by how much: [Type your own](../book/live.md#which-of-two-words). How many
+# words can you put between *keys* and *are*?
 #
 # ## What goes wrong
 #

@@ -4,7 +4,7 @@
 # Below are fifteen small BERTs. Each row of dots is one recipe, trained three times; a dot is the share of hidden words
 # that one of the three told rightly. One recipe is that of BERT's authors: 15 % of the tokens chosen, not all of them
 # hidden, and a second exercise about the next sentence. In each of the other four something was changed. **Which row is
-# theirs?**
+# theirs?** (The cell that draws them has the names: do not look yet.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -65,13 +65,14 @@ from lectures_lib import metrics
 # ## BERT's choices, one at a time
 #
 # To change one choice, train again and compare is called an **ablation**. The model above has six layers of width 256 and
-# reads 6,000 batches of 64 pairs from WikiText-2; a training takes five to six minutes on a GPU. The recipes:
+# reads 6,000 batches of 64 pairs from WikiText-2; a training took between four and seven minutes on a GPU. The recipes:
 #
 # - *the paper's*: 15 % chosen, of these 80 % hidden, 10 % replaced and 10 % kept; and NSP, the next sentence;
 # - *without NSP*: every B continues its A, and nobody asks;
 # - *40 % chosen* in place of 15;
 # - *always `[MASK]`*: all of the chosen tokens are hidden;
-# - *left to right*: the model sees what stands before a token, answers for every token, and has no NSP.
+# - *left to right*: the model sees what stands before a token, with nothing hidden there, answers for every token, and
+#   has no NSP.
 #
 # All are asked about the same 28,656 holes in held-out text, half of it pairs that do not belong together.
 #
@@ -161,9 +162,10 @@ clear = [
 assert clear == ["QNLI"]
 
 # %% [markdown]
-# (For SQuAD's F1 the formula is only a guide.) That is the luck of the examples; how much a second pre-training would
-# differ, one run cannot say. On QNLI a question has to be matched with a sentence, as in NSP. In RoBERTa's comparison the
-# results without NSP were as good or slightly better, and most later models have left it out. And ours?
+# (For SQuAD's F1 the formula is only a guide.) These margins are the luck of the examples; how much a second
+# pre-training would differ, one run cannot say. On QNLI a question has to be matched with a sentence, as in NSP. In
+# RoBERTa's comparison the results without NSP were as good or slightly better, and most later models have left it out.
+# And ours?
 
 # %% [markdown]
 # **Predict.** One of our recipes leaves NSP out, so that in training every B continues its A. Will its three seeds be
@@ -183,8 +185,9 @@ assert clear == ["QNLI"]
 beside("without NSP")
 
 # %% [markdown]
-# Is it the exercise that costs words? That is open, for a second thing changed: without NSP there is more related text
-# to read, since no pair is torn. And NSP *is* learned here: the paper's recipe judges about five pairs in six rightly.
+# Is it the exercise itself that makes the model worse at words? That is open, for a second thing changed: without NSP
+# there is more related text to read, since no pair is torn. And NSP *is* learned here: the paper's recipe judges about
+# five pairs in six rightly.
 #
 # <details><summary>Why would it teach so little?</summary>
 #
@@ -294,7 +297,8 @@ beside("always [MASK]")
 #
 # D; and more. It had no NSP, so the recipe to hold beside it is *without NSP*, and that is more than five points ahead.
 # One point is what one reads off the two rows. But they differ in two things, NSP and a side, and the one hides most of
-# the other. (A third remains: *left to right* answers for every token of a step, the others for 15 %.)
+# the other. (More remains: *left to right* answers for every token of a step, the others for 15 %; to the left of a
+# hole nothing is hidden from it; and its positions are sinusoids.)
 #
 # </details>
 
@@ -364,24 +368,25 @@ print(
 # asked](https://github.com/google-research/bert/issues/721), did not answer. (A word is more than one token on average,
 # so it was fewer rounds in any case.)
 #
-# ### Longer than a minute
+# ### More steps, more text
 #
-# One choice nobody doubts: more. The two larger ones of our trainings began from MiniLM's weights, and read WikiText-2,
-# SQuAD's paragraphs and the English Web Treebank; the last one's model fills the holes of chapter 13.
+# One choice nobody doubts: more. Beside the BERT that chapter 13 trains, the table has two that began from MiniLM's
+# weights and read WikiText-2, SQuAD's paragraphs and the English Web Treebank; the one of thirteen minutes fills the
+# holes at the end of chapter 13.
 #
 # | | chapter 13 | an hour of one core | thirteen minutes of a GPU | the paper |
 # |---|---|---|---|---|
 # | model | 2 layers, width 64 | 6 layers, width 384 | the same | BERT base: 12 layers, width 768 |
 # | text | Python's manual | 3 million tokens | 5.1 million tokens, up to 19 times | 3.3 billion words |
 # | steps × tokens | 1,600 × 2,048 | 1,600 × 2,048 | 6,000 × 16,384 at most | 1,000,000 × 131,072 at most |
-# | word pieces | 1,000 | 30,522 | 30,522 | 30,000 |
+# | word pieces | 1,000 | 30,522 | 30,522 | 30,522 ("30,000" in its text) |
 # | right at the holes | about 22 % | 32 %<!-- fill_mask_cpu: stored/accuracy .0f --> | 42 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |
 #
 # (Other texts and vocabularies: the last line is no race. Script: `experiments/fill_mask.py`.)
 #
-# What did it cost? MiniLM had been trained to give a sentence a vector ([chapter 17](17_sentence_bert.ipynb)). On
-# STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's judgements fell from 0.87<!-- fill_mask:
-# pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
+# What did the thirteen minutes cost? MiniLM had been trained to give a sentence a vector ([chapter
+# 17](17_sentence_bert.ipynb)). On STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's
+# judgements fell from 0.87<!-- fill_mask: pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
 #
 # ## What goes wrong
 #
@@ -413,9 +418,9 @@ for hidden, wrong in ((0.8, 0.1), (1.0, 0.0)):
 #
 # ### The class that is not there
 #
-# Padding has the id 0, so `ignore_index=0` leaves it out of the loss of the words. A widely used repository
-# (BERT-pytorch by codertimo; issues 32, 49 and 98 are about it) used the same criterion for the next sentence. There,
-# 0 is a *class*.
+# In many programs padding has the id 0, and every token that was not chosen gets the label 0: `ignore_index=0` leaves
+# both out of the loss of the words (chapter 13 wrote −100 there). A widely used repository (BERT-pytorch by codertimo;
+# issues 32, 49 and 98 are about it) used the same criterion for the next sentence. There, 0 is a *class*.
 
 # %% [markdown]
 # **Predict.** Of four pairs, two are of class 0. A model gives class 1 a probability of 0.999999 for all four. Which
@@ -491,8 +496,8 @@ for n in (3, 6, 12, 18, 24):
     first, second = rng.normal([[[0.5]], [[0.0]]], 0.5, (2, 2000, n))
     found = (stats.ttest_ind(first, second, axis=1).pvalue < 0.05).mean()
     print(f"{n:2} seeds: found in {found:.2f} of the studies")
-# Some 17 of each. At five to six minutes a training that is three hours of a GPU; at
-# four days of 16 chips nobody does it.
+# Some 17 of each. At some five and a half minutes a training that is three hours of a
+# GPU; at four days of 16 chips nobody does it.
 
 # %% [markdown]
 # **3. Four looks.** We held four recipes against the paper's. Suppose that all five are equally good, with three seeds
@@ -506,7 +511,8 @@ above = four.min(axis=2) > paper.max(axis=2)
 below = four.max(axis=2) < paper.min(axis=2)
 print(f"one at least: {(above | below).any(axis=1).mean():.2f} of the times")
 # Nearly one time in three. Two of ours are apart. "Without NSP" is 14 standard errors
-# away and needs no such doubt; of "left to right" one point is left to explain.
+# away and needs no such doubt; "left to right", one point and five of them away,
+# keeps a little.
 
 # %% [markdown]
 # ## Summary
@@ -515,8 +521,8 @@ print(f"one at least: {(above | below).any(axis=1).mean():.2f} of the times")
 #    each, only QNLI's loss is beyond two standard errors.
 # 2. Three seeds cannot tell 40 % from 15 %, nor always `[MASK]` from 80/10/10, by right answers. That does not make them
 #    equal.
-# 3. Looking to both sides is worth five points or more, if NSP is left out on both. An ablation mostly changes a second
-#    thing: name it.
+# 3. With NSP left out of both, the model that looks to both sides is more than five points ahead. An ablation mostly
+#    changes a second thing: name it.
 # 4. 256 × 512 is 131,072. If the short batches had 256 inputs too, a million steps were 13 rounds of the text at most.
 #
 # **Homework 5** is about chapters 12 and 13: [exercises](../exercises/hw5_bert.ipynb).

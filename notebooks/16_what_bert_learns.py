@@ -943,9 +943,9 @@ for ours, theirs in zip(*(probe.parameters() for probe in both), strict=True):
 # ### At which layer is it solved?
 #
 # Tenney and others ask this for eight tasks and find what they call the *classical pipeline*: tags first, then
-# phrases and relations, then names, then who did what to whom, and what "it" refers to last. We can ask for two of the
-# eight: our treebank marks tags and relations, but no phrases, names, roles or references. They have two measures, and
-# number the states as we do.
+# phrases and dependencies (our relations), then names, then who did what to whom, and what "it" refers to last. We can
+# ask for two of the eight: our treebank marks tags and dependencies, but no phrases, names, roles or references. They
+# have two measures, and number the states as we do.
 #
 # - The **centre of gravity** of the shares, $\sum_\ell \ell\, s_\ell$, of a probe that may mix all states.
 # - **Differential scores**: train probes that may mix the states 0 to $\ell$ only, for each $\ell$; what state $\ell$

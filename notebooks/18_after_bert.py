@@ -277,10 +277,10 @@ assert all(ours == theirs for ours, theirs in counted)
 #
 # ### RoBERTa: fresh holes
 #
-# [Chapter 13](13_pretraining.ipynb) built what RoBERTa changed: holes drawn anew at every reading, no next sentence.
-# What is wrong with old holes? By RoBERTa's account BERT's texts were masked in ten versions and read forty times.
-# (Chapter 13c could not confirm the forty: with 256 texts in every batch they were read 13 times at most. Below we try
-# both.)
+# You have met what RoBERTa changed: holes drawn anew at every reading ([chapter 13](13_pretraining.ipynb)), no next
+# sentence ([chapter 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)). What is wrong with old holes? By RoBERTa's
+# account BERT's texts were masked in ten versions and read forty times. (Chapter 13c could not confirm the forty: with
+# 256 texts in every batch they were read 13 times at most. Below we try both.)
 
 # %% [markdown]
 # **Predict.** Each version hides 15 % of the tokens. After ten versions, what share of the tokens has never been asked for:

@@ -6,11 +6,11 @@
   const sum = (list) => list.reduce((total, { points }) => total + points, 0);
 
   const parts = JSON.parse(document.getElementById("exam-parts").textContent); // [["Attention", [["1", "1. The bottleneck"], …]], …]
-  const chapters = [...document.querySelectorAll(".bd-article > section > section[id^=chapter-]")];
+  const chapters = [...document.querySelectorAll(".bd-article > section > section[id^=chapter]")];
   const questions = chapters.flatMap((chapter) =>
     [...chapter.querySelectorAll(":scope > section")].map((section) => ({
       section,
-      chapter: chapter.id.replace("chapter-", ""),
+      chapter: chapter.id.match(/\d+/)[0], // "chapter-4", or "chapters-7-and-7b"
       points: Number(section.querySelector("p > em").textContent.match(/^\d+/)[0]),
       solution: section.querySelector("details"),
       box: courseElement("input", { type: "checkbox" }),

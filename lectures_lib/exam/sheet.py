@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
+from lectures_lib.data.book import book_sections
 from lectures_lib.exam import paper
 from lectures_lib.exam.bank import QUESTIONS
 from lectures_lib.exam.question import Drawn, Question
@@ -91,6 +92,18 @@ def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
     return "\n".join(parts)
 
 
+def heading(chapter: int) -> str:
+    """A chapter's, as Markdown; if it has a second page, "Chapters 7 and 7b", with a label, since
+    other pages link to #chapter-7.
+    """
+    pages = dict.fromkeys(
+        one.chapter.split(".")[0] for one in book_sections() if one.number == chapter
+    )
+    if len(pages) == 1:
+        return f"## Chapter {chapter}\n"
+    return f"(chapter-{chapter})=\n## Chapters {' and '.join(pages)}\n"
+
+
 def page(seed: int = 0) -> str:
     """The whole bank as a page of the site, solutions folded."""
     total, pictures = _worth(QUESTIONS), [one.name for one in QUESTIONS if draw(one, seed).picture]
@@ -100,7 +113,7 @@ def page(seed: int = 0) -> str:
         drawn = draw(one, seed)
         if one.chapter != chapter:
             chapter = one.chapter
-            parts.append(f"## Chapter {chapter}\n")
+            parts.append(heading(chapter))
         parts.append(
             f"### {one.title}\n\n*{one.points} points, {one.minutes} minutes · {one.kind}*\n\n"
             f"{asked(drawn)}\n\n"

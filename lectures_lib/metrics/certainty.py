@@ -1,4 +1,4 @@
-"""How sure is a measured number, and a difference of two? (The page between chapters 13 and 14.)
+"""How sure is a measured number, and a difference of two? (Chapter 13b.)
 
 Three tools: the scatter of a share, and two ways to compare systems that answered the same
 examples (Efron 1979, the bootstrap; Dietterich 1998, which test for which question).

@@ -18,7 +18,7 @@ from lectures_lib.exam import QUESTIONS, choose, draw, paper, write
 from lectures_lib.exam.bank.subwords import LOWS, TRAINS
 from lectures_lib.exam.pictures import joined
 from lectures_lib.exam.question import KINDS, Drawn
-from lectures_lib.exam.sheet import page, text
+from lectures_lib.exam.sheet import heading, page, text
 from lectures_lib.exam.writing import asked, figure, solved
 
 ROOT = Path(__file__).parents[2]
@@ -309,6 +309,13 @@ def test_what_cannot_be_drawn_is_said(given, told, tmp_path):
     command = [sys.executable, "-m", "lectures_lib.exam", *given, "--out", tmp_path]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert ran.returncode == 1 and told in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_heading_names_a_chapters_second_page():
+    """And keeps the address by which the chapters link to it."""
+    assert heading(6) == "## Chapter 6\n"
+    assert heading(7) == "(chapter-7)=\n## Chapters 7 and 7b\n"
+    assert heading(13) == "(chapter-13)=\n## Chapters 13 and 13c\n"
 
 
 def test_the_page_is_the_bank():
