@@ -1129,8 +1129,8 @@ assert share_of_special(batch, forgotten) > 0.05
 # ## Summary
 #
 # 1. 15 % of the tokens are chosen; of those 80 % become `[MASK]`, 10 % another token, 10 % stay. Special tokens never.
-# 2. The loss of the words is the mean over the chosen positions only; the head's matrix is the token vectors'. The loss
-#    of the pair is added, with no weight.
+# 2. The loss of the words is the mean over the chosen positions only; a token's score is a product with its own vector
+#    (the matrix is tied). The loss of the pair is added, with no weight.
 # 3. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of the
 #    next sentence they teach it little.
 # 4. A masked model is judged where `[MASK]` stands: elsewhere it only has to repeat what it reads.

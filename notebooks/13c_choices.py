@@ -234,6 +234,9 @@ beside("40 % chosen")
 # unigram stands. That is clear, and only about who leaves the plateau first. Wettig et al. (2023) found 40 % better than
 # 15 % for models of BERT large's size, and that smaller ones want less.
 #
+# One can also ask about *every* token. In ELECTRA (Clark et al., 2020) a small model fills the holes, and the one that is
+# trained says of each token whether it is the original. No token goes unasked, and what it reads has no `[MASK]`.
+#
 # ## Is always `[MASK]` worse?
 #
 # [Chapter 13](13_pretraining.ipynb#why-not-always-mask) has the argument for the 80/10/10: texts in use have no `[MASK]`.
@@ -334,7 +337,8 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 # The procedure (appendix A.2): batches of 256 inputs of up to 512 tokens, 1,000,000 steps, AdamW ([chapter
 # 8](08_training.ipynb)) with a learning rate of $10^{-4}$ that rises for 10,000 steps and falls in a straight line to 0,
 # weight decay 0.01, dropout 0.1, GELU. The text: 3.3 billion words, 800 million from books and 2,500 million from
-# Wikipedia, in whole documents (shuffled sentences have no next sentence).
+# Wikipedia, in whole documents (shuffled sentences have no next sentence). Much of collecting is throwing away: of
+# Wikipedia they kept the running text, without lists, tables and headings.
 #
 # The paper says "256 sequences × 512 tokens = 128,000 tokens/batch" and "approximately 40 epochs", and lectures
 # repeat it. The same appendix says that nine steps in ten read inputs of 128 tokens, since attention's cost grows
@@ -537,6 +541,8 @@ print(f"one at least: {(above | below).any(axis=1).mean():.2f} of the times")
 # - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Section 4.2.
 # - Zhenzhong Lan et al. (2020). *ALBERT: a lite BERT for self-supervised learning of language representations.* ICLR.
 #   Section 3.1 and table 5: order in place of the next sentence.
+# - Kevin Clark, Minh-Thang Luong, Quoc V. Le and Christopher D. Manning (2020). *ELECTRA: pre-training text encoders as
+#   discriminators rather than generators.* ICLR.
 # - Alexander Wettig, Tianyu Gao, Zexuan Zhong and Danqi Chen (2023). *Should you mask 15% in masked language
 #   modeling?* EACL.
 # - Aston Zhang, Zachary C. Lipton, Mu Li and Alexander J. Smola. *Dive into Deep Learning.* Repository d2l-ai/d2l-en,
