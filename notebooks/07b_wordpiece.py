@@ -558,7 +558,7 @@ rules = {
 }
 text = Counter(words_of(train))
 for name, score in rules.items():
-    print(f"{name:6}", *(f"{made}:{n}" for made, n in learn_by(score, text, 12)))
+    print(f"{name:6}", *(f"{made}:{n}" for made, n in learn_by(score, text, 9)))
 # On the neighbours of one rare letter, "j" (and a "q" with its "u"): soon on pairs that
 # occur only a few times, while "th", the most frequent pair of all, has to wait.
 
