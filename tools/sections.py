@@ -56,7 +56,7 @@ MACROS = {
 def twins() -> list[Path]:
     """The text twins of the chapters, in the order of the book; not of drafts that were never
     executed, nor of the page between two chapters (13b_name), which has no number to be found by;
-    chapters 7b, 8b, 9b, 10b, 11b, 13c, 14b, 16b, 17b and 18b have one, and a quiz.
+    a chapter's second page (8b, 13c) has one.
     """
     return sorted(
         twin

@@ -1,7 +1,8 @@
 """What every chapter has: a line that says where in the course it stands and how long it takes, with
 the way to its notebook; a set-up cell that is folded away; sections that can be linked to from
-anywhere; neighbours with their numbers. A page behind chapter 13 is called 13b_name. If it has a quiz
-it is a chapter too, as 13c is; else it stands between two chapters and has no number of its own.
+anywhere; neighbours with their numbers. A page behind chapter 13 is called 13b_name. If its quiz lies
+in book/quizzes itself it is a chapter too, as 13c is; if in `between`, or if it has none, it stands
+between two chapters and has no number of its own.
 """
 
 import html

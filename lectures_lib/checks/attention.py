@@ -82,8 +82,9 @@ def check_heads(
     """Refuse sizes that no multi-head attention can have.
 
     Raises:
+        TypeError: for a dropout that is no number.
         ValueError: if d_k is not given and n_heads does not divide d_model, a size is no whole
-            number of at least 1, or dropout is no share.
+            number of at least 1, or dropout is outside 0 … 1.
     """
     sizes = {"d_model": d_model, "n_heads": n_heads, "d_k": d_k} | {
         name: others.get(name) for name in ("d_v", "d_context")

@@ -160,9 +160,8 @@ def test_the_rule_is_the_librarys(computing, rates):
     special = tokens < 30
     seed = torch.Generator().manual_seed(4)
     expected = mask_tokens(tokens, special, 4, range(30, 300), rates, seed)
-    seed.manual_seed(4)
-    choice, fate = (torch.rand(tokens.shape, generator=seed)[0].tolist() for _ in range(2))
-    others = torch.randint(30, 300, tokens.shape, generator=seed)[0].tolist()
+    thrown = motion.thrown(tokens.shape, range(30, 300), seed.manual_seed(4))
+    dice = {name: one[0].tolist() for name, one in thrown.items()}
     found = computing.evaluate(
         """async ([ids, special, dice, rates]) => {
           const { holes } = await import("/live/dice.js");
@@ -171,7 +170,7 @@ def test_the_rule_is_the_librarys(computing, rates):
         [
             tokens[0].tolist(),
             special[0].tolist(),
-            {"choice": choice, "fate": fate, "others": others},
+            dice,
             vars(rates),
         ],
     )
