@@ -1,5 +1,5 @@
-"""What can be read off MiniLM's layers, heads and answers to [MASK], on UD English (chapters 16
-and 16b)?
+"""What can be read off MiniLM's layers, heads and answers to [MASK], on UD English (chapters 16,
+16b and 16c)?
 
     LECTURES_DATA=<mirror> python experiments/probing.py
         three seeds, about ten minutes on one core; book/results/probing.json

@@ -1,5 +1,5 @@
 """Are there trees in the distances between MiniLM's vectors? The structural probe on UD English
-(chapter 16b).
+(chapter 16c).
 
     LECTURES_DATA=<mirror> python experiments/structural_probe.py
         three seeds, some minutes on one core; book/results/structural_probe.json

@@ -1,4 +1,4 @@
-"""How far tags alone go on UD English (chapters 16 and 16b): the nearest word with some tag in
+"""How far tags alone go on UD English (chapters 16 and 16c): the nearest word with some tag in
 place of a head, and probes on a word's tag and place in place of its vector.
 
     LECTURES_DATA=<mirror> python experiments/tags_alone.py

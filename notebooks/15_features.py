@@ -719,7 +719,7 @@ for name in COMBINATIONS:
 # so the mean is 3.5.) The book's set `entities` has 130 sentences to learn from and 90 held out, with 131 names. Our
 # tagger is one linear layer on the vectors, which are first brought to mean 0 and variance 1 (exercise 4 shows why).
 # `fit_probe` trains it on all words at once, together with the mix where there is one: logistic regression, in effect,
-# which [chapter 16](16_what_bert_learns.ipynb#a-probe-in-three-lines) writes out. It draws nothing at random, so there
+# which [chapter 16b](16b_probing.ipynb#the-same-in-pytorch) writes out. It draws nothing at random, so there
 # is no seed to be lucky with.
 
 # %%

@@ -2,7 +2,7 @@
 # # Homework 7: Probing and sentence vectors
 #
 # What is in the vectors of a model, layer by layer, and how can one be sure? And how do the vectors of words become one that stands for a
-# sentence? The questions follow chapters [16](../notebooks/16_what_bert_learns.ipynb), [16b](../notebooks/16b_trees.ipynb) and
+# sentence? The questions follow chapters [16](../notebooks/16_what_bert_learns.ipynb), [16b](../notebooks/16b_probing.ipynb), [16c](../notebooks/16c_trees.ipynb) and
 # [17](../notebooks/17_sentence_bert.ipynb), and most of them go a step beyond those pages. Questions 6 and 8 stay close to the code that is printed there.
 #
 # **20 points, about two and a half hours.**
@@ -72,7 +72,7 @@ from lectures_lib.homework import check
 # %% [markdown]
 # ## Question 1: A mix of layers
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 16, probes](../notebooks/16_what_bert_learns.ipynb#probes)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 16b, a mix of all layers](../notebooks/16b_probing.ipynb#a-mix-of-all-layers)*
 #
 # A word has a vector in each hidden state: the embeddings, and the output of every layer. A probe that may choose among them mixes them
 # into one. Each hidden state $l$ has a learned weight $w_l$, which softmax turns into a share, and $\gamma$ scales the whole:
@@ -112,7 +112,7 @@ check("hw7.mix_layers", mix_layers)
 # %% [markdown]
 # ## Question 2: Learned by heart
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 16, learned by heart](../notebooks/16_what_bert_learns.ipynb#a-probe-that-learns-words-by-heart)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 16b, learned by heart](../notebooks/16b_probing.ipynb#a-probe-that-learns-words-by-heart)*
 #
 # A probe gets 90 % of the parts of speech right. Does the vector say which part of speech the word is, or does it say which *word* it is,
 # and the probe has learned the rest by heart? A **control task** tells the two apart. It gives each word *type* a label by chance. The
@@ -162,7 +162,7 @@ check("hw7.control_labels", control_labels)
 # %% [markdown]
 # ## Question 3: Which layer knows?
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 16, probes](../notebooks/16_what_bert_learns.ipynb#probes)*
+# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 16b, a probe in three lines](../notebooks/16b_probing.ipynb#a-probe-in-three-lines)*
 #
 # Train a linear probe, scores = $Wh + b$, on each hidden state. Find the one whose probe labels the most words right. Return what it says
 # of words that have no labels here.
@@ -267,12 +267,12 @@ check("hw7.word_attention", word_attention)
 # %% [markdown]
 # ## Question 5: A tree from impacts
 #
-# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 16b, perturbed masking](../notebooks/16b_trees.ipynb#perturbed-masking)*
+# *3 points · difficulty 3 of 3 · 25 minutes · [chapter 16c, perturbed masking](../notebooks/16c_trees.ipynb#perturbed-masking)*
 #
 # Perturbed masking asks a model how much word $j$ matters to word $i$, and gives a matrix of impacts, $F_{ij}$. If words that belong
 # together matter to each other most, these impacts hold the tree of the sentence. A link between $i$ and $j$ has no direction, and its
 # score is $F_{ij} + F_{ji}$. Asked for is the tree that connects all $n$ words by $n - 1$ links with the largest sum of scores. Its links may
-# cross; chapter 16b takes the best tree of those in which none do.
+# cross; chapter 16c takes the best tree of those in which none do.
 #
 # Then compare it with a treebank's tree. There each word has a **head**, the word it depends on, counted *from 1*; the root has the head 0,
 # and no link. The share of the treebank's $n - 1$ links that your tree has is called UUAS, the undirected unlabelled attachment score.

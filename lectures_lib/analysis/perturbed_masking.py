@@ -1,5 +1,5 @@
 """Perturbed masking: which words matter to which, asked of the model without training anything
-(chapter 16b; Wu et al. 2020).
+(chapter 16c; Wu et al. 2020).
 
 Hide word i behind [MASK] and look at the vector that the model makes for it from the others. Hide
 word j as well and look again. How far the vector has moved is the *impact* of j on i. If words that

@@ -1,5 +1,5 @@
 """Probes: what can be read off a model's vectors, layer by layer, by a classifier too weak to do
-the work itself (chapter 16).
+the work itself (chapter 16b).
 
 The scalar mix is Peters et al.'s (2018, equation 1), cumulative and differential scores are Tenney,
 Das and Pavlick's (2019, section 3), control tasks and selectivity Hewitt and Liang's (2019, section
@@ -150,6 +150,7 @@ def cumulative_scores(train: Probed, test: Probed, n_classes: int, **options: fl
     return [_score(train, test, slice(0, layer + 1), n_classes, options) for layer in each]
 
 
+@at_the_door(lambda cumulative: check_two_scores(cumulative))
 def differential_scores(cumulative: Sequence[float]) -> list[float]:
     """What each layer brings beyond those below it: Δ_l = Score(0 … l) - Score(0 … l - 1), for l =
     1, 2, …
@@ -157,10 +158,6 @@ def differential_scores(cumulative: Sequence[float]) -> list[float]:
     Raises:
         ValueError: for fewer than two scores.
     """
-    if len(cumulative) < 2:
-        raise ValueError(
-            f"a difference needs the scores of at least 2 hidden states, got {len(cumulative)}"
-        )
     return [after - before for before, after in pairwise(cumulative)]
 
 
@@ -178,6 +175,7 @@ def centre_of_gravity(shares: Float[Tensor, " states"]) -> float:
     return (torch.arange(len(shares)).to(shares) * shares).sum().item()
 
 
+@at_the_door(lambda differential: check_gains(differential))
 def expected_layer(differential: Sequence[float]) -> float:
     """Σ l Δ_l / Σ Δ_l over l = 1, 2, …: at which layer, on average, a task is solved (Tenney et al.
     2019, section 3.2).
@@ -188,15 +186,11 @@ def expected_layer(differential: Sequence[float]) -> float:
     Raises:
         ValueError: where the scores do not sum to something positive.
     """
-    total = sum(differential)
-    if total <= 0:
-        raise ValueError(
-            f"the layers above the embeddings bring nothing: their differential scores sum to "
-            f"{total:.4f}"
-        )
-    return sum(layer * score for layer, score in enumerate(differential, 1)) / total
+    gains = sum(layer * gain for layer, gain in enumerate(differential, start=1))
+    return gains / sum(differential)
 
 
+@at_the_door(lambda words, labels, *_, **__: check_one_each(words, labels))
 def control_labels(
     words: Sequence[str], labels: Int[Tensor, " words"], seed: int = 0
 ) -> Int[Tensor, " words"]:
@@ -216,19 +210,16 @@ def control_labels(
     Raises:
         ValueError: for no words, or not one label for each.
     """
-    if not words or len(words) != len(labels):
-        raise ValueError(
-            f"one label for each word, and at least one, got {len(words)} words and {len(labels)} "
-            f"labels"
-        )
     generator = torch.Generator().manual_seed(seed)
-    drawn: dict[str, int] = {}
+    label_of = {}  # a type's, for good
     for word in words:
-        if word.lower() not in drawn:
-            drawn[word.lower()] = int(labels[torch.randint(len(labels), (), generator=generator)])
-    return torch.tensor([drawn[word.lower()] for word in words])
+        if word.lower() not in label_of:
+            place = torch.randint(len(labels), (), generator=generator)
+            label_of[word.lower()] = labels[place].item()
+    return torch.tensor([label_of[word.lower()] for word in words])
 
 
+@at_the_door(lambda words, labels, *_, **__: check_one_each(words, labels))
 def most_frequent_labels(
     words: Sequence[str],
     labels: Int[Tensor, " words"],
@@ -244,11 +235,6 @@ def most_frequent_labels(
     Raises:
         ValueError: for no training words, or not one label for each.
     """
-    if not words or len(words) != len(labels):
-        raise ValueError(
-            f"one label for each word, and at least one, got {len(words)} words and {len(labels)} "
-            f"labels"
-        )
     counts: dict[str, Counter[int]] = {}
     for word, label in zip(words, labels.tolist(), strict=True):
         counts.setdefault(word.lower(), Counter())[label] += 1
@@ -301,6 +287,36 @@ def label_ids(labels: Sequence[str], names: Sequence[str]) -> Int[Tensor, " word
             f"{len(strange)} labels are none of the {len(places)} names: {', '.join(strange)}"
         )
     return torch.tensor([places[label] for label in labels])
+
+
+def check_two_scores(cumulative: Sequence[float]) -> None:
+    """Refuse what has no difference. Raises ValueError with the number of scores."""
+    if len(cumulative) < 2:
+        raise ValueError(
+            f"a difference needs the scores of at least 2 hidden states, got {len(cumulative)}"
+        )
+
+
+def check_gains(differential: Sequence[float]) -> None:
+    """Refuse scores without a mean place. Raises ValueError with their sum."""
+    if (total := sum(differential)) <= 0:
+        raise ValueError(
+            f"the layers above the embeddings bring nothing: their differential scores sum to "
+            f"{total:.4f}"
+        )
+
+
+def check_one_each(words: Sequence[str], labels: Int[Tensor, " words"]) -> None:
+    """Refuse words without labels, and labels without words.
+
+    Raises:
+        ValueError: the message gives both numbers.
+    """
+    if not words or len(words) != len(labels):
+        raise ValueError(
+            f"one label for each word, and at least one, got {len(words)} words and {len(labels)} "
+            f"labels"
+        )
 
 
 def check_probed(words: Probed, n_classes: int) -> None:

@@ -1,5 +1,5 @@
 """The structural probe: does a linear map turn a model's vectors into points whose distances are
-those of the sentence's tree (chapter 16b; Hewitt and Manning 2019)?
+those of the sentence's tree (chapter 16c; Hewitt and Manning 2019)?
 
 Two words of a tree are as far apart as there are links between them. The probe is one matrix B; the
 distance that it gives two words is |B h_i - B h_j|², squared as in the paper's equation 1. It is

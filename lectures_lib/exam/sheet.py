@@ -93,15 +93,16 @@ def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
 
 
 def heading(chapter: int) -> str:
-    """A chapter's, as Markdown; if it has a second page, "Chapters 7 and 7b", with a label, since
-    other pages link to #chapter-7.
+    """A chapter's, as Markdown; if it has more pages, "Chapters 7 and 7b" or "16, 16b and 16c", with
+    a label, since other pages link to #chapter-7.
     """
-    pages = dict.fromkeys(
+    first, *more = dict.fromkeys(
         one.chapter.split(".")[0] for one in book_sections() if one.number == chapter
     )
-    if len(pages) == 1:
+    if not more:
         return f"## Chapter {chapter}\n"
-    return f"(chapter-{chapter})=\n## Chapters {' and '.join(pages)}\n"
+    pages = ", ".join([first, *more[:-1]])
+    return f"(chapter-{chapter})=\n## Chapters {pages} and {more[-1]}\n"
 
 
 def page(seed: int = 0) -> str:

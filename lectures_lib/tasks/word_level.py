@@ -1,5 +1,5 @@
 """From word pieces to words: what a BERT computes for each *word* of a sentence (chapters 15 to
-16b).
+16c).
 
 BERT reads pieces, a treebank names words. A word's vector is the mean of its pieces' vectors.
 Attention is carried over as in Clark et al. (2019, section 4.1): what a word attends *to* a word is

@@ -316,6 +316,7 @@ def test_a_heading_names_a_chapters_second_page():
     assert heading(6) == "## Chapter 6\n"
     assert heading(7) == "(chapter-7)=\n## Chapters 7 and 7b\n"
     assert heading(13) == "(chapter-13)=\n## Chapters 13 and 13c\n"
+    assert heading(16) == "(chapter-16)=\n## Chapters 16, 16b and 16c\n"
 
 
 def test_the_page_is_the_bank():

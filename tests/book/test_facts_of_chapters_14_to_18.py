@@ -139,7 +139,7 @@ def test_nine_to_four_is_what_tossed_coins_do_once_in_four_times():
 
 
 def test_tags_and_relations_by_two_measures():
-    """Chapter 16: expected layers put tags first in each draw, centres of gravity relations."""
+    """Chapter 16b: expected layers put tags first in each draw, centres of gravity relations."""
 
     def values(task, measure):
         return results.load("probing")["results"][task]["minilm"][measure]["values"]
@@ -150,8 +150,8 @@ def test_tags_and_relations_by_two_measures():
     ):
         early, late = values(first, measure), values(second, measure)
         assert all(a < b for a, b in zip(early, late, strict=True))
-    assert "By expected layers tags come first in each of the three draws" in prose(16)
-    assert "by centres relations do, by less still" in prose(16)
+    assert "By expected layers tags come first in each of the three draws" in prose("16b")
+    assert "by centres relations do, by less still" in prose("16b")
 
 
 @pytest.mark.parametrize("name", ["18_after_bert", "18b_what_it_costs"])

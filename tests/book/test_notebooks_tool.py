@@ -87,7 +87,7 @@ def test_what_has_changed_is_told_by_git(monkeypatch, tmp_path):
 
 def test_a_chapter_s_number_means_that_chapter():
     assert [twin.stem for twin in notebooks.twins("16")] == ["16_what_bert_learns"]
-    assert [twin.stem for twin in notebooks.twins("16b")] == ["16b_trees"]
+    assert [twin.stem for twin in notebooks.twins("16c")] == ["16c_trees"]
     assert {twin.stem[:3] for twin in notebooks.twins("16_w")} == {"16_"}
     assert len(notebooks.twins("1")) > 9 and not notebooks.twins("99")
     assert notebooks.twins("") == notebooks.twins()

@@ -80,8 +80,11 @@ CONCEPTS = {
     "SkipGram": ("15_features", "models.word2vec"),
     "nearest_neighbour_accuracy": ("15_features", "analysis.features"),
     "governor_hits": ("16_what_bert_learns", "analysis.attention_statistics"),
-    "Probe": ("16_what_bert_learns", "analysis.probing"),
-    "fit_probe": ("16_what_bert_learns", "analysis.probing"),
+    "Probe": ("16b_probing", "analysis.probing"),
+    "fit_probe": ("16b_probing", "analysis.probing"),
+    "control_labels": ("16b_probing", "analysis.probing"),
+    "differential_scores": ("16b_probing", "analysis.probing"),
+    "expected_layer": ("16b_probing", "analysis.probing"),
     "real_tokens": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
     "mean_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
     "max_pooling": ("17_sentence_bert", "tasks.sentence_bert.pooling"),
@@ -116,7 +119,7 @@ APART = {
     ("14b_words_and_spans", "align"): "cuts the words too; the library's reading does that",
     ("14b_words_and_spans", "entities"): "written out; the library asks seqeval",
     ("14b_words_and_spans", "word_vectors"): "one state, one batch",
-    ("16b_trees", "uuas"): "the library's takes what can be read only once, too",
+    ("16c_trees", "uuas"): "the library's takes what can be read only once, too",
     ("17b_searching", "search"): "of vectors of length 1; the library's divides, and names",
 }
 # What it writes otherwise and the library has under another name.

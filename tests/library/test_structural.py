@@ -15,7 +15,7 @@ from lectures_lib.analysis.structural import (
     tree_distances,
 )
 
-FARMER = {(0, 1), (1, 2), (2, 4), (3, 4), (2, 7), (5, 7), (6, 7)}  # chapter 16b's sentence
+FARMER = {(0, 1), (1, 2), (2, 4), (3, 4), (2, 7), (5, 7), (6, 7)}  # chapter 16c's sentence
 
 
 def random_trees(number, seed=0, longest=9):

@@ -150,7 +150,7 @@ def test_a_drawing_by_matplotlib_is_seen_whole(seen, path):
 PANELS = [
     *("05_encoder", "06_decoder", "08_training", "08b_judging", "09_generating", "10b_agreement"),
     *("11b_attention_or_convolution", "13_pretraining", "15_features"),
-    *("16_what_bert_learns", "16b_trees", "17_sentence_bert", "18_after_bert"),
+    *("16_what_bert_learns", "16b_probing", "16c_trees", "17_sentence_bert", "18_after_bert"),
 ]
 # of each figure of several panels: by how much it scrolls, the layouts that are displayed, its note
 STACKS = """() => [...document.querySelectorAll(".plot-layouts")].map((box) => {

@@ -12,7 +12,9 @@ from sitemap import ROOT, pages
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import moved
 
-TOLD = moved.load()
+ALL = moved.load()
+RENAMED = moved.renamed(ALL)
+TOLD = {old: new for old, new in ALL.items() if old not in RENAMED}
 # One old address for each pair of pages; that all anchors exist is seen without a browser.
 ONE_EACH = {(old.partition("#")[0], new.partition("#")[0]): old for old, new in TOLD.items()}
 
@@ -57,6 +59,24 @@ def test_nothing_but_comments_is_no_move(tmp_path):
 def test_every_new_place_exists_and_no_old_one_is_in_use(html, old):
     assert TOLD[old].partition("#")[2] in ids(html, TOLD[old])
     assert old.partition("#")[2] not in ids(html, old)
+
+
+def test_a_page_may_have_another_name(tmp_path):
+    file = tmp_path / "moved.yml"
+    file.write_text("a: b\na#c: b#d", encoding="utf-8")
+    told = moved.load(file)
+    assert moved.renamed(told) == {"a": "b"} and moved.of_page("a", told) == {"c": "b#d"}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("old", RENAMED)
+def test_a_page_s_old_name_leads_to_the_section_that_was_asked_for(tab, html, address, old):
+    new = RENAMED[old]
+    anchor = next(name for name in ids(html, new) if name.count("-") > 1)
+    for asked in ("", f"#{anchor}"):
+        page = tab()
+        page.goto(f"{address}{old}.html{asked}")
+        page.wait_for_url(f"{address}{new}.html{asked}")
 
 
 @pytest.mark.parametrize("path", pages())

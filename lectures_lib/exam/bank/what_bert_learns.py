@@ -1,4 +1,4 @@
-"""What does BERT learn? (chapter 16)."""
+"""What does BERT learn? (chapters 16 and 16b)."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Homework 7: probing and sentence vectors (chapters 16, 16b and 17). Eight questions, 20 points,
+"""Homework 7: probing and sentence vectors (chapters 16, 16b, 16c and 17). Eight questions, 20 points,
 two and a half hours.
 
 No question needs a model: attention weights, impacts and vectors are given as numbers, so that all

@@ -339,7 +339,7 @@ _MISTAKES = (
     ),
     Misconception(
         "crossings_avoided",
-        "Your tree is the best of those without crossings, as chapter 16b looks for it. Here links "
+        "Your tree is the best of those without crossings, as chapter 16c looks for it. Here links "
         "may cross: only the scores decide, and that no circle closes.",
         partial(_answer, tree=lambda scores: sorted(eisner(scores))),
     ),
@@ -445,7 +445,7 @@ TREE = Question(
     points=3,
     minutes=25,
     difficulty=3,
-    chapter="16b_trees#perturbed-masking",
+    chapter="16c_trees#perturbed-masking",
     cases=lambda g: telling(g, _draw, best_tree, [mistake.answer for mistake in _MISTAKES]),
     reference=best_tree,
     misconceptions=_MISTAKES,

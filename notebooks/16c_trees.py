@@ -5,9 +5,9 @@
 # "farmer" and "horse" two, "his" and "stranger" three. On the right are all these distances, a table with a row and a
 # column for each word.
 #
-# [Chapter 16](16_what_bert_learns.ipynb) read MiniLM word by word: this word's tag, that word's governor. Here we ask
-# for all links of a sentence at once. **Can the tree be read out of the model as a whole? And how much of it does one
-# get without any model?**
+# Chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb) read MiniLM word by word: this word's governor,
+# that word's tag. Here we ask for all links of a sentence at once. **Can the tree be read out of the model as a whole?
+# And how much of it does one get without any model?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -61,9 +61,10 @@ plt.show()
 # - train one matrix that is to turn a model's vectors into points as far apart as the words of a tree, with its controls;
 # - tell a tree that was in the vectors from a tree that the probe has learned by heart.
 #
-# **Time** about 45 minutes. **You need** [chapter 16](16_what_bert_learns.ipynb), its sections on
-# [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) and on
-# [probes](16_what_bert_learns.ipynb#probes); and, for one interval, the bootstrap of [chapter 13b](13b_how_sure.ipynb).
+# **Time** about 45 minutes. **You need** chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb), of
+# these [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) and [a probe in three
+# lines](16b_probing.ipynb#a-probe-in-three-lines); and, for one interval, the bootstrap of [chapter
+# 13b](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
 import torch
@@ -154,10 +155,10 @@ for name, guess in trees.items():
 # %% [markdown]
 # ## Perturbed masking
 #
-# A probe is trained, so one can always blame the probe. Wu and others (2020) ask without training anything. Hide a word $i$
-# behind `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well, and look again.
-# The vector has moved, because $j$ can no longer help to guess $i$. The length of that move is the **impact** of $j$
-# on $i$:
+# A probe is trained, so one can always blame the probe. Wu and others (2020) ask without training anything. Hide a word
+# $i$ behind `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well, and look
+# again. The vector has moved, because $j$ can no longer help to guess $i$. The length of that move is the **impact** of
+# $j$ on $i$:
 #
 # $$F_{ij} = \big\lVert H_i(\text{without } i) - H_i(\text{without } i \text{ and } j) \big\rVert .$$
 #
@@ -196,10 +197,9 @@ assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 # ### From impacts to a tree
 #
 # If words that belong together have most impact on each other, the tree that links all words by the largest impacts
-# should be the sentence's tree. ($F_{ij} + F_{ji}$, for a link has no
-# direction here.) In nearly all English trees no two links cross. The best tree without crossings is found by **Eisner's
-# algorithm** (his links have a direction; ours is the simpler form without), from short stretches of words to long ones. For the words $i$ to $j$ it keeps two
-# trees:
+# should be the sentence's tree. ($F_{ij} + F_{ji}$, for a link has no direction here.) In nearly all English trees no
+# two links cross. The best tree without crossings is found by **Eisner's algorithm** (his links have a direction; ours
+# is the simpler form without), from short stretches of words to long ones. For the words $i$ to $j$ it keeps two trees:
 #
 # - `bridged[i, j]`, the best one in which $i$ and $j$ are linked. Take that link away, and it falls into a tree over
 #   $i \ldots k$ and one over $k + 1 \ldots j$; try every $k$.
@@ -254,8 +254,8 @@ for edges, below in ((farmers_links, False), (induced, True)):
 plt.show()
 
 # %% [markdown]
-# The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves, whatever
-# it has to do with them. Four of the seven links are right; a chain has four as well.
+# The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves,
+# whatever it has to do with them. Four of the seven links are right; a chain has four as well.
 #
 # ### Held against a chain
 #
@@ -360,8 +360,8 @@ for name, above in pair_above.items():
 # %% [markdown]
 # About two times in three, and the untrained twin not more often than a coin. But what does MiniLM know here, that two
 # words belong *together*, or only that both of them matter? Take a judge that cannot know anything of pairs. It gives
-# each word of a sentence one weight, and each pair the sum of its two; the weights are fitted so that these sums come as
-# close to MiniLM's impacts as they can. A second one counts the nouns of the pair: none, one or two.
+# each word of a sentence one weight, and each pair the sum of its two; the weights are fitted so that these sums come
+# as close to MiniLM's impacts as they can. A second one counts the nouns of the pair: none, one or two.
 
 # %% [markdown]
 # **Predict.** How often do these two, which know nothing of pairs, put the linked pair above the other: as often as a
@@ -401,11 +401,11 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# So the comparison shows no grammar. (On UD English, where these two were not tried, MiniLM's impacts have 60 %<!-- probing:
-# trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing: trees/minilm/linked_above_unlinked/2/mean .0f -->
-# and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f --> at distances 1 to 3, and the untrained BERT's
-# 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f -->, 52 %<!-- probing:
-# trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
+# So the comparison shows no grammar. (On UD English, where these two were not tried, MiniLM's impacts have 60 %<!--
+# probing: trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing:
+# trees/minilm/linked_above_unlinked/2/mean .0f --> and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f
+# --> at distances 1 to 3, and the untrained BERT's 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f
+# -->, 52 %<!-- probing: trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
 # trees/untrained/linked_above_unlinked/3/mean .0f -->.)
 #
 # ## A tree in the distances
@@ -420,8 +420,8 @@ for name, above in pair_above.items():
 # Why squared? Take a verb with three nouns. Any two nouns are 2 apart, and each is 1 away from the verb.
 
 # %% [markdown]
-# **Predict.** Is there a place for four points, in as many dimensions as you like, whose *ordinary* distances are these:
-# one point 1 away from three others, any two of which are 2 apart?
+# **Predict.** Is there a place for four points, in as many dimensions as you like, whose *ordinary* distances are
+# these: one point 1 away from three others, any two of which are 2 apart?
 #
 # <details><summary>Answer</summary>
 #
@@ -598,19 +598,19 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 #
 # ### Tag and place in place of a vector
 #
-# What training put into the middle layers may be trees. Or is it something simpler, from which a matrix can guess a tree?
-# [Chapter 16](16_what_bert_learns.ipynb#probes) has nearly every word's tag right from state 2. So take away the vectors.
-# Give the matrix 27 numbers for a word: 15 for its tag, a 1 among zeros, and 12 for its place in the sentence, a 1 among
-# zeros. All else stays.
+# What training put into the middle layers may be trees. Or is it something simpler, from which a matrix can guess a
+# tree? [Chapter 16b](16b_probing.ipynb#a-probe-that-learns-words-by-heart) has nearly every word's tag right from state
+# 2. So take away the vectors. Give the matrix 27 numbers for a word: 15 for its tag, a 1 among zeros, and 12 for its
+# place in the sentence, a 1 among zeros. All else stays.
 
 # %% [markdown]
-# **Predict.** From tag and place alone the matrix knows no word. How many links does it find on the test sentences: about
-# as many as the chain, something between the chain and MiniLM's state 2, or more than MiniLM?
+# **Predict.** From tag and place alone the matrix knows no word. How many links does it find on the test sentences:
+# about as many as the chain, something between the chain and MiniLM's state 2, or more than MiniLM?
 #
 # <details><summary>Answer</summary>
 #
-# More: nearly four in five. A determiner hangs on a noun and a noun on a verb, mostly on one that is near, and 114 trees
-# are enough to learn that.
+# More: nearly four in five. A determiner hangs on a noun and a noun on a verb, mostly on one that is near, and 114
+# trees are enough to learn that.
 #
 # </details>
 
@@ -647,27 +647,28 @@ assert max(of_few) < min(of_tags) - 0.05
 assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 12)
 
 # %% [markdown]
-# So the embeddings and the untrained twin were easy to beat. In both, tags are harder to read (chapter 16 has 90 % and
+# So the embeddings and the untrained twin were easy to beat. In both, tags are harder to read (chapter 16b has 90 % and
 # 70 % of them right, from state 2 97 %), and tags and places are all that such trees take. (In 27 numbers, its main
 # directions, state 2 does no better: last line.) That the middle states hold them is not little: here they are the
 # treebank's, and MiniLM had to find them itself. But that it holds *trees*, these sentences do not show.
 #
-# On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone:
-# trees/tag_and_place/mean .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
-# trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both of these had 200 steps: from ones
-# among zeros a matrix learns more slowly. MiniLM's had 50; with 200, tried in one of the three draws, states 2 and 3 find as many, within a point.)
+# On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone: trees/tag_and_place/mean
+# .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
+# trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both of these had 200 steps: from
+# ones among zeros a matrix learns more slowly. MiniLM's had 50; with 200, tried in one of the three draws, states 2 and
+# 3 find as many, within a point.)
 #
 # ## What goes wrong
 #
 # ### Which sentences?
 #
-# A colleague is pleased: a structural probe has found nearly all trees in a BERT, link by link. You look at the program.
-# The sentences on which the matrix is tried are those on which it was trained.
+# A colleague is pleased: a structural probe has found nearly all trees in a BERT, link by link. You look at the
+# program. The sentences on which the matrix is tried are those on which it was trained.
 
 # %% [markdown]
-# **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model is the untrained twin,
-# whose weights are random. How many of the links does it find, where the chain has about half: a third, a half, or four
-# fifths?
+# **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model is the untrained
+# twin, whose weights are random. How many of the links does it find, where the chain has about half: a third, a half,
+# or four fifths?
 #
 # <details><summary>Answer</summary>
 #
@@ -696,10 +697,9 @@ for same, others in by_heart.values():
     assert same > others + 0.15
 
 # %% [markdown]
-# From the first column alone MiniLM would seem a perfect parser, and the untrained twin a good one. What comes from
-# the vectors and what from the matrix shows in the second: on sentences that neither has seen, MiniLM keeps about two links
-# in three, and its twin falls behind the chain. A linear probe is a weak one, but weak is not the same
-# as small.
+# From the first column alone MiniLM would seem a perfect parser, and the untrained twin a good one. What comes from the
+# vectors and what from the matrix shows in the second: on sentences that neither has seen, MiniLM keeps about two links
+# in three, and its twin falls behind the chain. A linear probe is a weak one, but weak is not the same as small.
 
 # %% [markdown]
 # ## Exercises
@@ -707,7 +707,8 @@ for same, others in by_heart.values():
 # Ungraded; a solution is folded below each.
 #
 # **Exercise 1. A chain with a nudge.** MiniLM's trees lose against chained neighbours. Divide each impact $F_{ij}$ by a
-# power of the distance $|i - j|$ before building the tree. Choose the power on the *validation* sentences, among 0, 0.1,
+# power of the distance $|i - j|$ before building the tree. Choose the power on the *validation* sentences, among 0,
+# 0.1,
 # 0.2, 0.3, 0.5, 0.75 and 1, and report the score on the test sentences. Does it beat the chain?
 
 # %% tags=["hide-cell", "atol=0.03"]
@@ -731,9 +732,9 @@ print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
 # third.
 
 # %% [markdown]
-# **Exercise 2. How many dimensions?** The matrix maps 384 numbers to 32. Train it with 1, 2 and 8 numbers on
-# MiniLM's state 2 (`rank=`). How many does it take to beat the chain on the test sentences? What would you say of a tree
-# that shows in a plane?
+# **Exercise 2. How many dimensions?** The matrix maps 384 numbers to 32. Train it with 1, 2 and 8 numbers on MiniLM's
+# state 2 (`rank=`). How many does it take to beat the chain on the test sentences? What would you say of a tree that
+# shows in a plane?
 
 # %% tags=["hide-cell", "atol=0.07"]
 # Solution 2
@@ -749,9 +750,9 @@ for rank in (1, 2, 8):
 # in a plane says no more than the chain.
 
 # %% [markdown]
-# **Exercise 3. Another layer's reactions.** The paper measures impacts on the *last* layer's vectors. Chapter 16's probes
-# found most in the middle. `impact_matrix(…, layer=3)` measures them on state 3. Do the trees of states 1, 2 and 3 beat
-# the chain?
+# **Exercise 3. Another layer's reactions.** The paper measures impacts on the *last* layer's vectors. Chapter 16b's
+# probes found most in the middle. `impact_matrix(…, layer=3)` measures them on state 3. Do the trees of states 1, 2 and
+# 3 beat the chain?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 3
@@ -770,13 +771,13 @@ for layer in (1, 2, 3):
 # 1. A share of links means little by itself: chained neighbours find half of them in our sentences, trees from random
 #    numbers a third.
 # 2. Trees from perturbed masking are worse than the chain for this model. At equal distance its impacts prefer linked
-#    pairs, and sums of single words' weights do so hardly less: that the impacts know more than which words matter is not
-#    shown.
+# pairs, and sums of single words' weights do so hardly less: that the impacts know more than which words matter is not
+# shown.
 # 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in MiniLM's
 #    middle states, better than the chain does, and less and less towards the end.
 # 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten points,
-#    and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds as many links or
-#    more. So training put something there; that it is more than tags is not shown.
+# and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds as many links or
+# more. So training put something there; that it is more than tags is not shown.
 # 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other sentences
 #    count.
 #
