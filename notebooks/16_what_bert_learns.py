@@ -872,7 +872,7 @@ assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 # \operatorname{softmax}(\mathbf{w}),$$
 #
 # whose shares $s_\ell$ and factor $\gamma$ are learned along with $W$; $L$ is the number of layers. It is the
-# `ScalarMix` that you built in [chapter 15](15_features.ipynb#elmo-gpt-bert). By hand, with three states of two
+# `ScalarMix` that you built in [chapter 15b](15b_which_layers.ipynb#a-mix-of-all-layers). By hand, with three states of two
 # numbers, $\mathbf{w} = (0, \ln 2, 0)$ and $\gamma = 2$, the shares are (¼, ½, ¼):
 
 # %%
