@@ -1,4 +1,4 @@
-"""Which layers of a frozen BERT serve best as features for names (chapter 15; the form of Devlin et
+"""Which layers of a frozen BERT serve best as features for names (chapter 15b; the form of Devlin et
 al. 2019, table 7)?
 
     python experiments/ner_features.py

@@ -772,7 +772,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # **SST-2**, with so many phrases, words alone are as good as frozen vectors. On **CoLA** the last vectors say little
 # about grammar, as above. On **STS-B** fine-tuning only gets to where MiniLM's plain cosine is without it, 0.867<!--
 # sentence_vectors: untrained/mean/after_5/spearman .3f -->. Which layer of the frozen body to take is the subject of
-# [chapter 15](15_features.ipynb).
+# [chapter 15b](15b_which_layers.ipynb).
 #
 # How many examples does it take? In the mean of three seeds, which lie up to 0.04 apart, fine-tuning with 100 phrases of
 # SST-2 has

@@ -725,11 +725,11 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 #
 # (Spread over seeds: about 0.02 or less. WNUT-17 is tested on its test split, SQuAD on 1,000 questions of its
 # validation split. "Majority" always says what is commonest: `O`, or for questions nothing. For a question, "bag of
-# words" is the sentence that shares most words with it; for WNUT-17 chapter 15 gives its bag other features. See the
+# words" is the sentence that shares most words with it; for WNUT-17 chapter 15b gives its bag other features. See the
 # [measured results](../book/results/words_and_spans.md#fine-tuning-wnut).)
 #
 # On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. On
-# **WNUT-17** there is more in the frozen body than its last layer shows: [chapter 15](15_features.ipynb).
+# **WNUT-17** there is more in the frozen body than its last layer shows: [chapter 15b](15b_which_layers.ipynb).
 #
 # ### The same, with LoRA
 #
@@ -943,7 +943,7 @@ print(
 #
 # **Homework 6**, questions 2, 4 and 5, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** [chapter 15](15_features.ipynb) leaves the body frozen, and asks which of its layers to use.
+# **Next:** [chapter 15](15_features.ipynb) leaves the body frozen, and asks what its vectors know.
 #
 # ## References
 #

@@ -135,7 +135,7 @@ print(f"tags right: {told:.2f} of {len(x_test)} words")
 # ### The same in PyTorch
 #
 # We shall ask hundreds of probes, and some of several states at once. So here is the same written out. Of several
-# states it takes a mix, the `ScalarMix` that you built in [chapter 15](15_features.ipynb#elmo-gpt-bert); the mix of a
+# states it takes a mix, the `ScalarMix` that you built in [chapter 15b](15b_which_layers.ipynb#a-mix-of-all-layers); the mix of a
 # single state is that state. Scaled state by state, none counts for more merely because its numbers are large. The
 # optimizer, L-BFGS, sees all words at once and finds its steps by itself: no learning rate, no chance.
 

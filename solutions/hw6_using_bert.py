@@ -3,8 +3,8 @@
 #
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
-# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb) and [15](../notebooks/15_features.ipynb). (What
-# question 5 asks for has the name of a function of chapter 14b, and counts otherwise.) No weights are
+# [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb), [15](../notebooks/15_features.ipynb) and
+# [15b](../notebooks/15b_which_layers.ipynb). (What question 5 asks for has the name of a function of chapter 14b, and counts otherwise.) No weights are
 # needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
@@ -390,7 +390,7 @@ check("hw6.skip_gram_step", skip_gram_step)
 # %% [markdown]
 # ## Question 7: All layers, weighted
 #
-# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 15, which layers?](../notebooks/15_features.ipynb#which-layers)*
+# *2 points · difficulty 1 of 3 · 15 minutes · [chapter 15b, a mix of all layers](../notebooks/15b_which_layers.ipynb#a-mix-of-all-layers)*
 #
 # Which layer's vectors are the best features depends on the task. ELMo's authors let the task decide: it gets a weighted sum of all states, and the
 # weights are learned with everything else,
@@ -437,10 +437,10 @@ check("hw6.LayerMix", LayerMix)
 # %% [markdown]
 # ## Question 8: A tagger on frozen features
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 15, which layers?](../notebooks/15_features.ipynb#which-layers)*
+# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 15b, names](../notebooks/15b_which_layers.ipynb#names)*
 #
 # Now train one. A body has read some sentences, and will not be trained; here are its hidden states for all their pieces, as in
-# chapter 15, embeddings first. Your tagger learns the class of the labelled pieces, and says the class of others. At least 90 % of
+# chapter 15b, embeddings first. Your tagger learns the class of the labelled pieces, and says the class of others. At least 90 % of
 # what it says must be right.
 #
 # Two things to mind. The words are long: four of five pieces are no first pieces and have the label −100, "none". And no single state

@@ -81,7 +81,7 @@ QUERIES = {
     "pooler": f"{N}12_bert#the-body",
     "probing": f"{N}16b_probing",
     "does attention follow grammar": f"{N}16_what_bert_learns#heads-that-follow-grammar",
-    "which layer of BERT should I use": f"{N}15_features#which-layers",
+    "which layer of BERT should I use": f"{N}15b_which_layers",
     "contrastive learning": f"{N}17_sentence_bert#a-partner-in-batch-negatives",
     "mean pooling": f"{N}17_sentence_bert#from-many-vectors-to-one",
     "sequence to sequence": f"{N}01_bottleneck#writing-from-one-vector",

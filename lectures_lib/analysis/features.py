@@ -1,5 +1,5 @@
 """BERT as a source of features: the weights stay as they are, the vectors feed another model
-(chapter 15; Devlin et al. 2019, section 5.3).
+(chapters 15 and 15b; Devlin et al. 2019, section 5.3).
 
 A model of n layers has n + 1 hidden states: number 0 is what enters the first layer, number i what
 layer i - 1 gives. Here a tensor of several states has them in its first dimension. The vectors are

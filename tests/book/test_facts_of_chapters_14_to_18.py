@@ -46,7 +46,7 @@ def test_as_many_numbers_are_trained_as_the_page_says():
 
 
 def test_the_band_of_fine_tuning_is_the_same_on_all_ninety():
-    """Chapter 15's other numbers are of both held-out splits together."""
+    """Chapter 15b's other numbers are of both held-out splits together."""
     pooled = []
     for of_seed in results.load("fine_tuning_small")["results"]["entities"]["by_seed"].values():
         right = said = there = 0
@@ -59,7 +59,7 @@ def test_the_band_of_fine_tuning_is_the_same_on_all_ninety():
         pooled.append(2 * right / (said + there))
     assert (there, len(pooled)) == (131, 5)
     assert (round(min(pooled), 2), round(max(pooled), 2)) == (0.69, 0.80)
-    assert "on the 60 test sentences and on all 90 alike" in prose(15)
+    assert "on the 60 test sentences and on all 90 alike" in prose("15b")
 
 
 def test_always_silent_has_an_exact_match_above_nothing():
@@ -110,7 +110,7 @@ def test_words_need_as_many_phrases_as_the_page_says():
 
 
 def test_the_last_state_against_the_embeddings():
-    """Chapter 15: on WNUT-17's test split the last state is behind them under a linear layer, and
+    """Chapter 15b: on WNUT-17's test split the last state is behind them under a linear layer, and
     ahead under a BiLSTM.
     """
 
@@ -121,7 +121,7 @@ def test_the_last_state_against_the_embeddings():
         tagger: f1("last", tagger) - f1("embeddings", tagger) for tagger in ("linear", "bilstm")
     }
     assert ahead["linear"] < 0 and round(100 * ahead["bilstm"]) == 2
-    assert "hardly better than the embeddings" not in prose(15)
+    assert "hardly better than the embeddings" not in prose("15b")
 
 
 def test_ten_versions_are_held_against_thirteen_readings_too():
@@ -167,3 +167,11 @@ def test_nothing_scrolls_sideways(name):
         for line in text.split("\n")
     ]
     assert [line for line in lines if len(line) > 88] == []
+
+
+def test_an_epoch_costs_as_many_readings_as_the_page_reckons_with():
+    """Chapter 15b reckons with a number in a cell."""
+    cost = results.value("ner_features", "cost/epoch_of_fine_tuning_over_features/median")
+    text = (ROOT / "notebooks" / "15b_which_layers.py").read_text(encoding="utf-8")
+    assert f"\nepoch = {cost:.1f}  # of fine-tuning" in text
+    assert "The 36 frozen ones in the table" in prose("15b")

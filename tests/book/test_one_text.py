@@ -75,7 +75,7 @@ CONCEPTS = {
     "sign_test": ("13b_how_sure", "metrics.certainty"),
     "bootstrap_difference": ("13b_how_sure", "metrics.certainty"),
     "LowRank": ("14_fine_tuning", "tasks.low_rank"),
-    "ScalarMix": ("15_features", "analysis.probing"),
+    "ScalarMix": ("15b_which_layers", "analysis.probing"),
     "skip_gram_loss": ("15_features", "models.word2vec"),
     "SkipGram": ("15_features", "models.word2vec"),
     "nearest_neighbour_accuracy": ("15_features", "analysis.features"),

@@ -1,4 +1,4 @@
-"""Features from BERT (chapter 15)."""
+"""Features from BERT (chapters 15 and 15b)."""
 
 from random import Random
 

@@ -11,6 +11,7 @@ from lectures_lib.show.drawings import (
     attention,
     decoder,
     encoder,
+    features,
     heads,
     positions,
     probing,
@@ -40,6 +41,7 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        features.scalar_mix,
         probing.probe_and_control,
     )
 }
