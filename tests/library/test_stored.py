@@ -3,6 +3,7 @@ anywhere.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -313,3 +314,21 @@ def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home
         "sentiment", "entities", "answers", "dates",
     }  # fmt: skip
     assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later
+
+
+PAGE = (Path(__file__).resolve().parents[2] / "book" / "models.md").read_text(encoding="utf-8")
+
+
+def test_every_stored_file_has_a_card_and_every_card_stands_on_the_page():
+    cards = {path: path.read_text(encoding="utf-8") for path in stored.FOLDER.glob("*.md")}
+    headings = "".join(text.partition("\n")[0] for text in cards.values())
+    files = {path.name for path in stored.FOLDER.glob("*.safetensors")}
+    assert files and {name for name in files if f"`{name}`" not in headings} == set()
+    assert {path.name for path in cards if f"lectures_lib/stored/{path.name}" not in PAGE} == set()
+
+
+def test_the_page_says_what_the_stored_files_weigh():
+    kept = [path for path in stored.FOLDER.iterdir() if path.suffix in (".safetensors", ".json")]
+    weigh = sum(path.stat().st_size for path in kept) / 1e6
+    (said,) = re.findall(r"All of them together weigh (\d+) MB", PAGE)
+    assert abs(weigh - int(said)) < 1 and weigh < 60
