@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
     attention,
+    cache,
     decoder,
     encoder,
     heads,
@@ -43,6 +44,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         writing.weather_tree,
         writing.growing_beam,
         writing.top_k_and_top_p,
+        cache.read_again,
+        cache.step_with_cache,
+        cache.rows_of_the_mask,
     )
 }
 
