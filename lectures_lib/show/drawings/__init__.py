@@ -13,6 +13,7 @@ from lectures_lib.show.drawings import (
     decoder,
     encoder,
     heads,
+    language_model,
     positions,
     recurrent,
     writing,
@@ -47,6 +48,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         cache.read_again,
         cache.step_with_cache,
         cache.rows_of_the_mask,
+        language_model.chain_rule,
+        language_model.decoder_only,
+        language_model.five_exercises,
     )
 }
 
