@@ -5,7 +5,7 @@
 # "wind", and the model says how likely each is. Which report should it give?
 #
 # Take the likeliest word each time: "heavy", then "rain". The whole report has probability $0.5 \cdot 0.4 = 0.20$. But
-# look at the branch in orange.
+# look at the report that is framed.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -22,6 +22,25 @@ if importlib.util.find_spec("lectures_lib") is None:
 import lectures_lib
 
 device = lectures_lib.setup(seed=0)
+
+# %% tags=["remove-input"]
+from lectures_lib.show import drawings
+
+drawings.draw("weather_tree")
+
+# %% [markdown]
+# "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we made
+# it say. A language model gives a distribution over the *next* word; what to say is a second decision, the subject of
+# this chapter.
+#
+# **After this chapter you can**
+#
+# - write greedy decoding, sampling and beam search in a few lines each, and say when each is the right one;
+# - compute by hand what temperature, top-k and top-p do to a distribution;
+# - explain why beam search needs a length penalty, and why a wider beam writes shorter translations;
+# - say when a beam search may stop, and find one that stops wrongly, without an error message.
+#
+# **Time** about 55 minutes. **You need** [chapter 6](06_decoder.ipynb).
 
 # %% tags=["hide-input"]
 import math
@@ -45,64 +64,7 @@ from lectures_lib.show.dial import SoftmaxDial
 from lectures_lib.show.stepper import Stepper
 from lectures_lib.training import fit, translation_loss
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A tree of probabilities. From the start three branches: heavy 0.5, light 0.4, no 0.1. From each of them three branches to rain, snow and wind. The path heavy, rain is drawn in blue and ends at 0.200. The path light, rain is drawn in orange and ends at 0.360, the largest of the nine."}, "figure": {"caption": "All nine reports. Blue: the likeliest word each time. Orange: the likeliest report."}}
-FIRST = {"heavy": 0.5, "light": 0.4, "no": 0.1}
-SECOND = {
-    "heavy": {"rain": 0.40, "snow": 0.35, "wind": 0.25},
-    "light": {"rain": 0.90, "snow": 0.05, "wind": 0.05},
-    "no": {"rain": 0.20, "snow": 0.30, "wind": 0.50},
-}
-
-
-def edge(ax, start, end, share, colour):
-    """A line of the tree with its probability, as thick as it is likely."""
-    ax.plot(*zip(start, end, strict=True), color=colour, linewidth=0.8 + 5 * share)
-    middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]
-    box = {"facecolor": plots.GROUND, "edgecolor": "none", "pad": 1}
-    ax.text(*middle, f"{share:g}", ha="center", va="center", fontsize=10, bbox=box)
-
-
-def word(ax, x, y, text, colour):
-    """A word beside the end of its line."""
-    ax.text(x, y, text, ha="left", va="center", color=colour)
-
-
-_, ax = plt.subplots(figsize=(6.3, 4.4))
-paths = {("heavy", "rain"): plots.BLUE, ("light", "rain"): plots.ORANGE}
-for i, (first, share) in enumerate(FIRST.items()):
-    colour = {"heavy": plots.BLUE, "light": plots.ORANGE}.get(first, plots.QUIET)
-    y = -3 * i
-    edge(ax, (0, -3), (1.6, y), share, colour)
-    word(ax, 1.68, y, first, plots.INK)
-    for j, (second, then) in enumerate(SECOND[first].items()):
-        colour = paths.get((first, second), plots.QUIET)
-        edge(ax, (2.5, y), (4.1, y + 0.9 - 0.9 * j), then, colour)
-        bold = "bold" if (first, second) in paths else "normal"
-        ax.text(
-            4.2,
-            y + 0.9 - 0.9 * j,
-            f"{second}   {share * then:.3f}",
-            va="center",
-            weight=bold,
-        )
-ax.set(xlim=(-0.2, 5.4), ylim=(-7.3, 1.3))
-ax.set_axis_off()
-plt.show()
-
 # %% [markdown]
-# "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we made
-# it say. A language model gives a distribution over the *next* word; what to say is a second decision, the subject of
-# this chapter.
-#
-# **After this chapter you can**
-#
-# - write greedy decoding, sampling and beam search in a few lines each, and say when each is the right one;
-# - compute by hand what temperature, top-k and top-p do to a distribution;
-# - explain why beam search needs a length penalty, and why a wider beam writes shorter translations;
-# - say when a beam search may stop, and find one that stops wrongly, without an error message.
-#
-# **Time** about 55 minutes. **You need** [chapter 6](06_decoder.ipynb).
-#
 # ## A translator to play with
 #
 # The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words from
@@ -311,6 +273,12 @@ def draw(logits):
     return torch.multinomial(logits.softmax(dim=-1), 1)
 
 
+FIRST = {"heavy": 0.5, "light": 0.4, "no": 0.1}
+SECOND = {
+    "heavy": {"rain": 0.40, "snow": 0.35, "wind": 0.25},
+    "light": {"rain": 0.90, "snow": 0.05, "wind": 0.05},
+    "no": {"rain": 0.20, "snow": 0.30, "wind": 0.50},
+}
 WORDS = ["<pad>", "<s>", "</s>", *FIRST, "rain", "snow", "wind"]
 TABLE = torch.zeros(len(WORDS), len(WORDS))
 TABLE[BOS, 3:6] = torch.tensor(list(FIRST.values()))
@@ -541,23 +509,11 @@ for shares in (UNSURE, SURE):
     by_library = decoding.keep_top_p(logits, 0.8).softmax(dim=-1)[0]
     assert_close(top_p(shares, 0.8), by_library)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bar charts of seven words. Top-3 keeps rain, snow and wind in both rows. Top-p of 0.8 keeps four words, rain, snow, wind and sun, of the unsure distribution and rain alone of the sure one. Cut words are drawn hollow."}, "figure": {"caption": "What is kept (filled) and what is cut (hollow) of two distributions. Top-3 always keeps three words; top-p keeps many where the model is unsure and few where it is sure."}}
-figure, axes = plt.subplots(2, 2, figsize=(7.2, 4.4), sharey=True)
-panels = [
-    ("unsure, top-k of 3", UNSURE, top_k(UNSURE, 3)),
-    ("unsure, top-p of 0.8", UNSURE, top_p(UNSURE, 0.8)),
-    ("sure, top-k of 3", SURE, top_k(SURE, 3)),
-    ("sure, top-p of 0.8", SURE, top_p(SURE, 0.8)),
-]
-for ax, (title, shares, kept) in zip(axes.flat, panels, strict=True):
-    colours = [plots.BLUE if share > 0 else plots.GROUND for share in kept]
-    edges = [plots.BLUE if share > 0 else plots.GREY for share in kept]
-    ax.bar(NAMES, shares, color=colours, edgecolor=edges)
-    ax.set_title(title)
-    ax.tick_params(axis="x", labelsize=9)
-for ax in axes[:, 0]:
-    ax.set_ylabel("probability")
-plt.show()
+# %% [markdown]
+# Word by word, from the likeliest down. The sum so far decides for top-p, the place in the row for top-k:
+
+# %% tags=["remove-input"]
+drawings.draw("top_k_and_top_p")
 
 # %% [markdown]
 # Top-3 lets "wind" through where the model was sure of rain, and would cut sensible words off a longer flat
@@ -662,7 +618,13 @@ assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 # ## Beam search
 #
 # Back to the tree. Greedy took "heavy" and could never come back. **Beam search** keeps the best `width` beginnings
-# instead of one: extend each by every word, and keep the best of all these.
+# instead of one: extend each by every word, and keep the best of all these. Follow *light*:
+
+# %% tags=["remove-input"]
+drawings.draw("growing_beam")
+
+# %% [markdown]
+# In code it is one loop. What may follow which words is asked of a function:
 
 
 # %%

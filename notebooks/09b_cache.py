@@ -25,6 +25,22 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("read_again")
+
+# %% [markdown]
+# **After this chapter you can**
+#
+# - say what of a text's past the newest word needs, and why the rest may be thrown away;
+# - change your decoder, line by line, so that each step computes one position, and check every change;
+# - show by its scores that it computes the same as before, and find the bug that hides best;
+# - count what a cache saves and what it costs, and set the count beside the clock.
+#
+# **Time** about 45 minutes. **You need** [chapter 6](06_decoder.ipynb) and the section *Greedy* of
+# [chapter 9](09_generating.ipynb#greedy).
+
 # %% tags=["hide-input"]
 import time
 from copy import deepcopy
@@ -40,34 +56,8 @@ from lectures_lib.data import BOS, EOS
 from lectures_lib.decoding import TransformerWithCache, WithoutCache
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots
+from lectures_lib.show.drawings import draw
 from lectures_lib.training import fit, translation_loss
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A lower triangle of squares, eight steps by eight words, from the begin token to achtzig. At each step the square of the newest word is orange, and all squares to its left, 28 in all, are grey."}, "figure": {"caption": "Which positions the decoder computes at each step. Orange: the newest word. Grey: words that it has read before."}}
-READ = ["<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"]
-
-_, ax = plt.subplots(figsize=(5.6, 3.8))
-for step in range(8):
-    for position in range(step + 1):
-        colour = plots.ORANGE if position == step else plots.QUIET
-        ax.add_patch(plt.Rectangle((position, step), 0.92, 0.92, color=colour))
-ax.set(xlim=(-0.1, 8), ylim=(8, -0.1), ylabel="step")
-ax.set_xticks([i + 0.46 for i in range(8)], READ, rotation=40, ha="right")
-ax.set_yticks([i + 0.46 for i in range(8)], range(1, 9))
-ax.tick_params(length=0)
-for side in ax.spines.values():
-    side.set_visible(False)
-plt.show()
-
-# %% [markdown]
-# **After this chapter you can**
-#
-# - say what of a text's past the newest word needs, and why the rest may be thrown away;
-# - change your decoder, line by line, so that each step computes one position, and check every change;
-# - show by its scores that it computes the same as before, and find the bug that hides best;
-# - count what a cache saves and what it costs, and set the count beside the clock.
-#
-# **Time** about 45 minutes. **You need** [chapter 6](06_decoder.ipynb) and the section *Greedy* of
-# [chapter 9](09_generating.ipynb#greedy).
 
 # %% [markdown]
 # ## The past does not change
@@ -102,9 +92,15 @@ for i, name in enumerate(("queries", "keys", "values")):
 # %% [markdown]
 # ## A cache: the same words, less work
 #
-# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. Here
-# is a whole model that writes, short enough to type in: two blocks of one head each, without feed-forward layers and
-# norms, its weights random. It reads the newest words only, and finds what it needs of the others in `cache`:
+# So keep the keys and values, and compute everything else for one position only. That is the **key-value cache**. One
+# step with it, in one head:
+
+# %% tags=["remove-input"]
+draw("step_with_cache")
+
+# %% [markdown]
+# Here is a whole model that writes, short enough to type in: two blocks of one head each, without feed-forward layers
+# and norms, its weights random. It reads the newest words only, and finds what it needs of the others in `cache`:
 
 # %%
 torch.manual_seed(0)
@@ -436,7 +432,7 @@ print(f"edit 3, 3 + 1 + 2 words: {off_in_decoder(decode_with_cache, 3, 1, 2):.0e
 # %% [markdown]
 # **Edit 4, writing.** Before the loop stands already what is read of the source, and a cache for each block. **Now you:**
 # in the loop, compute only what the caches do not hold yet, and bring `n` up to date. Then the words stay, and the
-# positions fall to the orange ones of the first picture.
+# positions fall to the eight new ones of the first picture.
 
 
 # %%
@@ -580,6 +576,9 @@ with torch.no_grad():
             wrong = (three - whole[:, 2:]).abs().amax(dim=-1)[0] > 1e-4
             print(f"  block {i}:", *("wrong" if w else "right" for w in wrong), end="")
         print()
+
+# %% tags=["remove-input"]
+draw("rows_of_the_mask")
 
 # %% [markdown]
 # ## What it saves

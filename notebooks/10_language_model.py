@@ -81,6 +81,7 @@ from lectures_lib.blocks.layers import (
 )
 from lectures_lib.blocks.positions import LearnedPositions, SinusoidalPositions
 from lectures_lib.models.language_model import LanguageModelConfig
+from lectures_lib.show.drawings import draw
 from lectures_lib.tokenization import BPE
 
 # %% [markdown]
@@ -103,6 +104,9 @@ from lectures_lib.tokenization import BPE
 # Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
 # mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
 # 2, and $2^2 = 4$. (With natural logarithms, as PyTorch has them, they are in **nats**.)
+
+# %% tags=["remove-input"]
+draw("chain_rule")
 
 # %% [markdown]
 # **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. At the three words it chose, as it were,
@@ -305,6 +309,9 @@ assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 # after the last block. (People say *decoder-only*, all the same. `EncoderBlock` was built in chapter 5, `causal_mask`
 # in chapter 2.)
 
+# %% tags=["remove-input"]
+draw("decoder_only")
+
 # %%
 torch.manual_seed(0)
 config = LanguageModelConfig(
@@ -446,18 +453,8 @@ for name in ("GPT", "GPT2"):
 # The model reads a block's first 32 tokens and should say, at each of them, the token that follows: the same row
 # shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of its own.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows, each with the words the keys to the cabinet are. In row one, the is blue and keys is red, the rest is grey; in each further row one more word is blue and the red one moves right by one."}, "figure": {"caption": "Five exercises in one sentence. Blue: what may be seen. Red: what is to be said. Grey: what the causal mask hides."}}
-words = ["the", "keys", "to", "the", "cabinet", "are"]
-places = [0, 0.85, 1.6, 2.2, 3.25, 4.35]
-_, ax = plt.subplots(figsize=(6.4, 2.3))
-for i in range(5):
-    for j, (word, x) in enumerate(zip(words, places, strict=True)):
-        colour = plots.BLUE if j <= i else plots.RED if j == i + 1 else plots.QUIET
-        weight = "bold" if j == i + 1 else "normal"
-        ax.text(x, -i, word, ha="center", va="center", color=colour, weight=weight)
-ax.set(xlim=(-0.5, 5.0), ylim=(-4.5, 0.5))
-ax.set_axis_off()
-plt.show()
+# %% tags=["remove-input"]
+draw("five_exercises")
 
 # %% tags=["nbval-ignore-output"]
 examples = torch.tensor(cut(train, N))  # (number of blocks, N + 1)

@@ -118,7 +118,6 @@ def test_a_drawing_of_a_mechanism_is_seen_whole(seen, path, width):
 WHOLE = {
     "notebooks/01_bottleneck.html": ["Two rows of boxes"],
     "notebooks/07b_wordpiece.html": ["Two messages in boxes"],
-    "notebooks/09_generating.html": ["A tree of probabilities"],
     "notebooks/10b_agreement.html": ["The words the keys"],
     "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
     "notebooks/12_bert.html": ["Ten columns for the tokens", "Three bars, each 100 percent"],
@@ -148,7 +147,7 @@ def test_a_drawing_by_matplotlib_is_seen_whole(seen, path):
 
 # chapters with a figure of several panels that is too wide for a phone as it is
 PANELS = [
-    *("05_encoder", "06_decoder", "08_training", "08b_judging", "09_generating", "10b_agreement"),
+    *("05_encoder", "06_decoder", "08_training", "08b_judging", "10b_agreement"),
     *("11b_attention_or_convolution", "13_pretraining", "15_features"),
     *("16_what_bert_learns", "16b_probing", "16c_trees", "17_sentence_bert", "18_after_bert"),
 ]

@@ -9,13 +9,14 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
     attention,
+    cache,
     decoder,
     encoder,
-    features,
     heads,
+    language_model,
     positions,
-    probing,
     recurrent,
+    writing,
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
@@ -41,8 +42,15 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
-        features.scalar_mix,
-        probing.probe_and_control,
+        writing.weather_tree,
+        writing.growing_beam,
+        writing.top_k_and_top_p,
+        cache.read_again,
+        cache.step_with_cache,
+        cache.rows_of_the_mask,
+        language_model.chain_rule,
+        language_model.decoder_only,
+        language_model.five_exercises,
     )
 }
 
