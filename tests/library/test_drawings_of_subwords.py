@@ -2,8 +2,10 @@
 tokenizers do.
 """
 
-from lectures_lib.show.drawings import draw, subwords
-from lectures_lib.tokenization import BPE
+from lectures_lib.data.manual import python_manual
+from lectures_lib.models import minilm
+from lectures_lib.show.drawings import draw, subwords, wordpiece
+from lectures_lib.tokenization import BPE, WordPiece
 from tests.helpers.drawn_words import drawn_words, in_a_row
 from tests.helpers.page_code import defined
 
@@ -42,3 +44,34 @@ def test_bytes_become_the_librarys_tokens():
         assert token.text == "".join(byte.shown for byte in all_bytes[token.start : token.end])
     shown = drawn_words(draw("bytes_to_tokens").svg())
     assert all(str(i) in shown for i in found.ids) and set(found.tokens) <= set(shown)
+
+
+BERTS = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+
+
+def test_the_reader_tries_what_it_would_try_with_all_of_berts_tokens():
+    for word in (wordpiece.WORD, *wordpiece.PRAISE):
+        places = wordpiece.walk(word, wordpiece.VOCABULARY)
+        assert places == wordpiece.walk(word, BERTS.vocabulary.ids)
+        found = [wordpiece.piece(word, tries[-1]) for tries in places]
+        if not places[-1][-1].fits:
+            found = ["[UNK]"]
+        assert found == BERTS.tokenize(word).tokens
+    assert sum(map(len, wordpiece.walk(wordpiece.WORD, wordpiece.VOCABULARY))) == 27
+
+
+def test_each_try_is_a_bar_or_a_box():
+    for narrow in (False, True):
+        svg = draw("longest_first", narrow).svg()
+        assert svg.count('height="6"') == 27 - 4
+        assert {"un", "##put", "##down", "##able"} <= set(drawn_words(svg))
+
+
+def test_messages_are_cut_as_the_chapters_tokenizers_cut_them():
+    byte_pairs = BPE.train(python_manual(docstrings=False), vocab_size=4000)
+    for message, drawn in zip(wordpiece.MESSAGES, wordpiece.BYTE_PAIRS, strict=True):
+        assert byte_pairs.tokenize(message).tokens == drawn.split()
+        assert BERTS.tokenize(message).tokens == wordpiece.BERTS.split()
+    first, second = (drawn.split() for drawn in wordpiece.BYTE_PAIRS)
+    differ = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    assert differ == list(range(11))[wordpiece.DIFFER]

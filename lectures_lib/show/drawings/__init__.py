@@ -15,6 +15,7 @@ from lectures_lib.show.drawings import (
     positions,
     recurrent,
     subwords,
+    wordpiece,
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
@@ -43,6 +44,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         subwords.merge_tree,
         subwords.bytes_to_tokens,
         subwords.merge_order,
+        wordpiece.two_messages,
+        wordpiece.longest_first,
+        wordpiece.whole_word_lost,
     )
 }
 
