@@ -9,12 +9,14 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
     attention,
+    bleu,
     decoder,
     encoder,
     heads,
     positions,
     recurrent,
     subwords,
+    training,
     wordpiece,
 )
 from lectures_lib.show.drawings.canvas import Canvas
@@ -47,6 +49,11 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         wordpiece.two_messages,
         wordpiece.longest_first,
         wordpiece.whole_word_lost,
+        training.smoothed_targets,
+        training.batches_by_length,
+        training.training_step,
+        bleu.two_scores,
+        bleu.clipped_counts,
     )
 }
 
