@@ -260,6 +260,14 @@ for word in ("drained", "straining", "tea"):
     print(f"{word:10} {spell(word, merges)}")
 
 # %% [markdown]
+# Merge by merge: a merge joins its pair wherever the two stand side by side at that moment, and then its turn is over.
+
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("merge_tree")
+
+# %% [markdown]
 # (Try a word of your own.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
 # bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known.
 #
@@ -395,8 +403,12 @@ assert WORD.pattern == byte_level.WORD.pattern
 assert len(WORD.findall("don't  stop in 2026!")) == 7
 
 # %% [markdown]
-# Now put the parts together. `learn` and `spell` are those from above, applied to visible bytes. Decoding joins the
-# tokens and turns their characters back into bytes.
+# Now put the parts together. `learn` and `spell` are those from above, applied to visible bytes. From above to below
+# the picture is what `encode` does to a text, with thirteen merges learned from the riddle; from below to above it is
+# `decode`.
+
+# %% tags=["remove-input"]
+draw("bytes_to_tokens")
 
 
 # %%
@@ -674,6 +686,9 @@ for name, pairs in {"as learned": merges, "sorted": sorted(merges)}.items():
 
 # %% tags=["remove-cell"]
 assert spell("training", sorted(merges)) == ["t", "r", "a", "in", "ing"]
+
+# %% tags=["remove-input"]
+draw("merge_order")
 
 # %% [markdown]
 # Sorted, "a in" has its turn before there is an "in". Both spellings join to the same word, so every test of the round

@@ -27,18 +27,21 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two messages in boxes, one box for each token. In byte pairs: The, exam in two pieces, was, then great in three pieces or awful in three, then four bytes of the emoji. In BERT's tokens both rows are the same: the, exam, was, and a red box with UNK in brackets."}, "figure": {"caption": "The same two messages, in byte pairs that were learned on Python's manual and in BERT's tokens. \u0120 is a space, and the last four boxes of a row are the four bytes of the emoji."}}
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("two_messages")
+
+# %% tags=["hide-input"]
 import re
 from collections import Counter
 from itertools import pairwise
 from math import log
 
-import matplotlib.pyplot as plt
 from tokenizers import Tokenizer
 
 from lectures_lib.data.manual import python_manual
 from lectures_lib.models import minilm
-from lectures_lib.show import plots
 from lectures_lib.tokenization import BPE, WordPiece
 from lectures_lib.tokenization.plain_bpe import replace_pair
 
@@ -46,41 +49,6 @@ train = python_manual(docstrings=False)
 byte_pairs = BPE.train(train, vocab_size=4000)
 wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")  # of MiniLM, and of BERT
 messages = ["The exam was great😀", "The exam was awful😀"]
-
-
-def boxes(ax, tokens, y):
-    """A row of tokens, each in its box."""
-    x = 0
-    for token in tokens:
-        lost = token == "[UNK]"
-        ax.text(
-            x + len(token) / 2,
-            y,
-            token,
-            ha="center",
-            va="center",
-            family="monospace",
-            color=plots.RED if lost else plots.INK,
-            bbox={
-                "boxstyle": "square,pad=0.3",
-                "facecolor": plots.PALE,
-                "edgecolor": plots.RED if lost else plots.QUIET,
-            },
-        )
-        x += len(token) + 1.3
-
-
-figure, axes = plt.subplots(2, 1, figsize=(4.6, 2.5))
-for ax, (name, tokenizer) in zip(
-    axes,
-    {"in byte pairs": byte_pairs, "in BERT's tokens": wordpiece}.items(),
-    strict=True,
-):
-    for y, message in enumerate(messages):
-        boxes(ax, tokenizer.tokenize(message).tokens, -y)
-    ax.set(title=name, xlim=(-1, 38), ylim=(-1.6, 0.6))
-    ax.axis("off")
-plt.show()
 
 # %% tags=["remove-cell"]
 great, awful = (wordpiece.encode(message) for message in messages)
@@ -148,8 +116,12 @@ for word in ("unputdownable", "embeddings", "woodchuck", "chessboard", "asinine"
     print(f"{word:14} {longest_first(word, wordpiece.vocabulary.ids)}")
 
 # %% [markdown]
-# Pieces are what was frequent, not what is right.
-#
+# Pieces are what was frequent, not what is right. The two loops of `longest_first` at work on the first word:
+
+# %% tags=["remove-input"]
+draw("longest_first")
+
+# %% [markdown]
 # Now the messages. Before it looks for pieces, BERT cuts a text into words, at white space and at punctuation. An emoji
 # counts as neither.
 
@@ -174,6 +146,9 @@ for text in ("great 😀", "great😀", "great♥"):
 hearts = ("great 😀", "great😀", "great♥")
 found = [wordpiece.tokenize(text).tokens for text in hearts]
 assert found == [["great", "[UNK]"], ["[UNK]"], ["great", "##♥"]]
+
+# %% tags=["remove-input"]
+draw("whole_word_lost")
 
 # %% [markdown]
 # So whether the praise arrives depends on a space. Byte pairs over bytes cannot lose a word in this way, since every

@@ -237,6 +237,11 @@ for smoothing in (0.0, 0.1):
 # The gradient is still probability minus target. So it is zero when the probability *is* the target: the model is asked
 # to be 93 % sure, and is penalised for 99.9 %.
 
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("smoothed_targets")
+
 # %% [markdown]
 # **Predict.** Take a vocabulary of 1,000 words. With $\epsilon = 0.1$, what is the *lowest* loss that any model can
 # reach: 0, about 0.1, or about 1?
@@ -620,16 +625,8 @@ for name, plan in ways.items():
     cells = sum(len(row) * max(row) for row in lengths)
     print(f"{name:12}: {100 * (1 - sum(map(sum, lengths)) / cells):4.1f} % padding")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two grids, each one batch of target sentences as rows. As they come, more than two fifths of the grid are empty, and the right edge is ragged. Sorted by length, the whole grid is filled."}, "figure": {"caption": "One batch of 48 target sentences, lists of one to four numbers. Dark: words. Pale: padding."}}
-figure, axes = plt.subplots(1, 2, figsize=(7.6, 2.8), sharey=True)
-for ax, (name, plan) in zip(axes, ways.items(), strict=True):
-    epoch = (data.pad_pairs([examples[i] for i in rows]) for rows in plan)
-    example = next(b.target for b in epoch if b.target.shape[1] > 15)
-    filled = example != data.PAD
-    ax.imshow(filled, aspect="auto", cmap=plots.SEQUENTIAL, vmin=-0.2, vmax=1.5)
-    ax.set(title=name, xlabel="position")
-axes[0].set_ylabel("sentence")
-plt.show()
+# %% tags=["remove-input"]
+draw("batches_by_length")
 
 # %% tags=["remove-cell"]
 assert (
@@ -660,7 +657,14 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 #
 # ## The loop
 #
-# Now we have all the parts. In plain PyTorch:
+# Now we have all the parts. The picture goes around once, with a model that is nothing but three weights: the scores 2, 1
+# and 0 of the section *The loss*.
+
+# %% tags=["remove-input"]
+draw("training_step")
+
+# %% [markdown]
+# In plain PyTorch, for any model:
 
 
 # %%

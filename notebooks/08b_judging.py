@@ -24,6 +24,11 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("two_scores")
+
 # %% tags=["hide-input"]
 import math
 import tempfile
@@ -39,43 +44,8 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two pairs of lines in boxes, a human translation above a model's. First: Two dogs are playing in the snow; Two dogs play in the snow. All words but play are filled, one orange line runs under in the snow and the full stop. Score 42. Second: Nobody is sitting on the bench; A shirtless man is sitting on the bench. The last six words are filled, three orange lines run under them. Score 59."}, "figure": {"caption": "Two translations and their scores. Filled: words that the human used too. Orange: every four words in a row that the human wrote in the same way. The second is wrong; as many of its words are filled, and it has three lines where the first has one."}}
 HUMAN = ["Two dogs are playing in the snow .", "Nobody is sitting on the bench ."]
 MODEL = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench ."]
-
-
-def boxes(ax, words, y, found):
-    """A row of words, those in `found` filled. Returns where each begins and ends."""
-    x, places = 0.0, []
-    for word in words:
-        width = 0.16 * len(word) + 0.25
-        if word in found:
-            box = {"facecolor": plots.BLUE, "alpha": 0.3, "linewidth": 0}
-            ax.add_patch(plt.Rectangle((x, y), width, 0.62, **box))
-        ax.text(x + width / 2, y + 0.3, word, ha="center", va="center")
-        places.append((x, x + width))
-        x += width + 0.08
-    return places
-
-
-_, axes = plt.subplots(2, 1, figsize=(5.0, 4.4))
-for ax, human, model in zip(axes, HUMAN, MODEL, strict=True):
-    wanted, said = human.split(), model.split()
-    boxes(ax, wanted, 1.3, [])
-    places = boxes(ax, said, 0.0, wanted)
-    n_lines = 0
-    for i in range(len(said) - 3):  # under each four words that the other line has too
-        if " ".join(said[i : i + 4]) in human:
-            n_lines += 1
-            ends = places[i][0], places[i + 3][1]
-            ax.plot(ends, [-0.12 * n_lines] * 2, color=plots.ORANGE, linewidth=2)
-    score = metrics.bleu([model], [human], tokenize="none").score
-    ax.text(0, 2.15, "a human", va="center", color=plots.GREY)
-    ax.text(0, 0.85, f"the model: {score:.0f}", va="center", weight="bold")
-    ax.set(xlim=(-0.1, 8.3), ylim=(-0.6, 2.4))
-    ax.set_axis_off()
-plt.show()
-
 
 # %% [markdown]
 # **After this chapter you can**
@@ -233,8 +203,7 @@ assert forced > free + 0.25
 #     sechs dreißig , sieben hundert drei drei
 #
 # Of its 7 words, 6 are in the reference. The second "drei" does not count, since the reference has only one: counts are
-# *clipped*, or else "drei drei drei drei" would have every word right. In the picture at the top the hits among words
-# are filled, those among fours underlined. Here are all hits of this pair:
+# *clipped*, or else "drei drei drei drei" would have every word right. Here are all hits of this pair:
 
 
 # %%
@@ -250,6 +219,13 @@ for n in (1, 2, 3, 4):
     found, wanted = n_grams(hypothesis.split(), n), n_grams(reference.split(), n)
     hits = found & wanted  # of each piece the smaller of the two counts: clipped
     print(f"{hits.total()} of {found.total()}: ", " | ".join(map(" ".join, hits)))
+
+# %% [markdown]
+# In the picture each piece is a bar under its words. The missing *und* costs no single word, but every longer piece that
+# reaches across the gap; the second *drei* costs every piece that it stands in.
+
+# %% tags=["remove-input"]
+draw("clipped_counts")
 
 # %% [markdown]
 # BLEU is the geometric mean of the four shares:

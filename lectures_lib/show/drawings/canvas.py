@@ -74,11 +74,12 @@ class Canvas(Sheet):
         radius: Number = 7,
         dashed: bool = False,
         note: str = "",
+        edge: str = "",
     ) -> None:
         """A box with rounded corners and a text, or several lines of it, in its middle; below that,
-        a note in smaller ones.
+        a note in smaller ones. Its edge has its colour, or that of `edge`.
         """
-        self._rect(x, y, width, height, colour, colour, radius, soft=True, dashed=dashed)
+        self._rect(x, y, width, height, colour, edge or colour, radius, soft=True, dashed=dashed)
         texts = [text] if isinstance(text, str) else list(text)
         middle = y + height / 2 - (10 if note else 0)
         if any(texts):
