@@ -1,4 +1,4 @@
-"""Drawings of the mechanism (chapters 1 to 6), in one figure language: the colours are
+"""Drawings of the mechanism (chapters 1 to 18), in one figure language: the colours are
 `palette.json`, the shapes `canvas.py`.
 
 from lectures_lib.show.drawings import draw
@@ -7,7 +7,15 @@ draw("queries_keys_values")
 
 from collections.abc import Callable
 
-from lectures_lib.show.drawings import attention, decoder, encoder, heads, positions, recurrent
+from lectures_lib.show.drawings import (
+    attention,
+    bert,
+    decoder,
+    encoder,
+    heads,
+    positions,
+    recurrent,
+)
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
 
@@ -32,6 +40,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        bert.who_sees_whom,
+        bert.bert_input,
+        bert.bert_body,
     )
 }
 
