@@ -14,6 +14,7 @@ from lectures_lib.show.drawings import (
     encoder,
     heads,
     positions,
+    pretraining,
     recurrent,
 )
 from lectures_lib.show.drawings.canvas import Canvas
@@ -43,6 +44,10 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         bert.who_sees_whom,
         bert.bert_input,
         bert.bert_body,
+        pretraining.holes,
+        pretraining.masking_dice,
+        pretraining.next_sentence,
+        pretraining.two_losses,
     )
 }
 
