@@ -24,37 +24,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three squares of 7 by 7 cells for the words she left the light bag at home. ELMo: the lower triangle blue, the upper one orange. GPT: the lower triangle blue, the upper one empty. BERT: all cells blue. The row of the word light is framed: in GPT it ends at light, in BERT it reaches bag and home."}, "figure": {"caption": "Who may look at whom: one row for each word that looks. ELMo is two readers, one from each side (blue, orange), who meet only at the end. GPT has a causal mask. BERT has none."}}
-import matplotlib.pyplot as plt
-import torch
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import Rectangle
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import plots
-
-words = ["she", "left", "the", "light", "bag", "at", "home"]
-n = len(words)
-left, everything = torch.ones(n, n).tril(), torch.ones(n, n)
-panels = {"ELMo": left + 2 * (1 - left), "GPT": left, "BERT": everything}
-
-figure, axes = plots.small_multiples(3, columns=3, size=(2.4, 2.6))
-for ax, (name, allowed) in zip(axes, panels.items(), strict=True):
-    ax.imshow(
-        allowed,
-        cmap=ListedColormap(["#EEF2F5", plots.BLUE, plots.ORANGE]),
-        vmin=0,
-        vmax=2,
-    )
-    ax.set_xticks(range(n), words, rotation=60, ha="right", rotation_mode="anchor")
-    ax.set_yticks(range(n), words if name == "ELMo" else [])
-    ax.set_xticks([i + 0.5 for i in range(n - 1)], minor=True)
-    ax.set_yticks([i + 0.5 for i in range(n - 1)], minor=True)
-    ax.grid(which="minor", color="white", linewidth=1)
-    ax.tick_params(which="both", length=0)
-    frame = Rectangle((-0.5, 2.5), n, 1, fill=False, lw=2, zorder=5, clip_on=False)
-    ax.add_patch(frame)
-    ax.set_title(name)
-plt.show()
+draw("who_sees_whom")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -72,6 +45,8 @@ plt.show()
 import re
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from transformers import BertConfig as TheirConfig
@@ -89,6 +64,7 @@ from lectures_lib.models.bert import (
     initialise_as_bert,
 )
 from lectures_lib.models.bert.checkpoint import BODY, IGNORED
+from lectures_lib.show import plots
 from lectures_lib.show.viewer import AttentionViewer
 from lectures_lib.tokenization import WordPiece
 
@@ -181,41 +157,15 @@ assert pack(one) == (alone.tokens, alone.segments)
 # published vocabulary of 30,522 pieces "playing" is a piece of its own. `flight` and `##less` are cut as in the
 # paper.
 #
-# Each token has three numbers, and each number picks a vector from a table.
+# Each token has three numbers, and each number picks a vector from a table. Follow "dog" downwards: below its column
+# the three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 has normalised just
+# this one.)
 
-
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Ten columns for the tokens [CLS], my, dog, is, cute, [SEP], he, likes, playing, [SEP]. Under each token three boxes joined by plus signs: its id in the vocabulary, from 101 for [CLS] to 102 for [SEP]; its position, 0 to 9; its segment, 0 for the first six and 1 for the last four."}, "figure": {"caption": "BERT's input. Every box stands for a vector from a learned table: 30,522 tokens, 512 positions, 2 segments. The three vectors of a column are added."}}
-def draw_input(pair):
-    """A column for each token: its id, its position and its segment."""
-    _, ax = plt.subplots(figsize=(7.0, 2.7))
-    rows = {
-        "token": (pair.ids, [plots.BLUE] * len(pair.ids)),
-        "position": (range(len(pair.ids)), [plots.GREY] * len(pair.ids)),
-        "segment": (
-            pair.segments,
-            [(plots.GREEN, plots.RED)[segment] for segment in pair.segments],
-        ),
-    }
-    for y, (name, (numbers, colours)) in enumerate(rows.items()):
-        ax.text(-0.6, -y, name, ha="right", va="center")
-        for x, (number, colour) in enumerate(zip(numbers, colours, strict=True)):
-            ax.add_patch(Rectangle((x - 0.44, -y - 0.3), 0.88, 0.6, facecolor=colour))
-            ax.text(x, -y, str(number), ha="center", va="center", color="white")
-            if y:
-                ax.text(x, 0.5 - y, "+", ha="center", va="center")
-    for x, token in enumerate(pair.tokens):
-        ax.text(x, 0.65, token, ha="center", va="center", weight="bold")
-    ax.set(xlim=(-1.75, len(pair.ids) - 0.4), ylim=(-2.4, 1.0))
-    ax.set_axis_off()
-
-
-draw_input(pair)
-plt.show()
+# %% tags=["remove-input"]
+draw("bert_input")
 
 # %% [markdown]
-# By hand, with vectors of four numbers. Say that "dog" has the token vector (2, 1, 4, 5), position 2 the vector
-# (−1, 1, 0, 2), and segment 0 the vector (0, 1, 1, 0). Their sum is (1, 3, 5, 7), and chapter 5 has normalised just
-# this one: (−1.34, −0.45, 0.45, 1.34).
+# The same in code:
 
 # %%
 token = torch.tensor([2.0, 1.0, 4.0, 5.0])
@@ -274,9 +224,14 @@ class BertEmbeddings(nn.Module):
 # ## The body
 #
 # What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers, and one
-# small part that most drawings leave out, the **pooler**: `[CLS]`'s last vector goes through one more layer and a
-# tanh, which brings its numbers between −1 and 1. The paper does not mention it, but the authors' code and the
-# published weights have it, and the paper's classifiers read the pooler's output. Do not take `[CLS]`'s vector for a
+# small part that most drawings leave out, the **pooler**. Follow the framed vector, `[CLS]`'s last one:
+
+# %% tags=["remove-input"]
+draw("bert_body")
+
+# %% [markdown]
+# The pooler's tanh brings the numbers between −1 and 1. The paper does not mention the pooler, but the authors' code and
+# the published weights have it, and the paper's classifiers read its output. Do not take `[CLS]`'s vector for a
 # summary of the text. Before fine-tuning, as the paper says in a footnote, it is none: it was only trained to say
 # whether the second sentence follows the first (an exercise of chapter 13). Fine-tuning makes it useful for a task
 # (chapter 14). [Chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it

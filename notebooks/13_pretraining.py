@@ -26,41 +26,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "The sentence The cat sat on the blank because it blank warm there, one box for each word, two of them empty and coloured. Arrows lead into each empty box from words on both sides: from cat, sat, on and warm into the first, from it and warm into the second."}, "figure": {"caption": "A sentence with two holes. What helps to fill them stands on both sides."}}
-import matplotlib.pyplot as plt
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import plots
-
-words = ["the", "cat", "sat", "on", "the", "?", "because", "it", "?", "warm", "there"]
-_, ax = plt.subplots(figsize=(7.0, 1.9))
-for x, word in enumerate(words):
-    hole = word == "?"
-    box = {
-        "boxstyle": "round,pad=0.35",
-        "facecolor": plots.ORANGE if hole else plots.GROUND,
-        "edgecolor": plots.GREY,
-    }
-    ax.text(x, 0, "  ?  " if hole else word, ha="center", va="center", bbox=box)
-for start, end, colour in (
-    (1, 5, "BLUE"),
-    (2, 5, "BLUE"),
-    (3, 5, "BLUE"),
-    (9, 5, "BLUE"),
-    (7, 8, "RED"),
-    (9, 8, "RED"),
-):
-    bend = -0.45 if start < end else 0.45
-    arrow = {
-        "arrowstyle": "-|>",
-        "connectionstyle": f"arc3,rad={bend}",
-        "color": getattr(plots, colour),
-        "shrinkA": 2,
-        "shrinkB": 2,
-    }
-    ax.annotate("", (end, 0.35), (start, 0.35), arrowprops=arrow)
-ax.set(xlim=(-0.6, 10.6), ylim=(-0.5, 2.1))
-ax.set_axis_off()
-plt.show()
+draw("holes")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -82,6 +51,7 @@ from collections import namedtuple
 from dataclasses import replace
 from itertools import islice
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -95,6 +65,7 @@ from lectures_lib.blocks.layers import initialise
 from lectures_lib.blocks.positions import sinusoidal_positions
 from lectures_lib.data import load, pad
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
+from lectures_lib.show import plots
 from lectures_lib.show.stepper import Stepper, bars, join, line, note
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import pretraining
@@ -163,6 +134,12 @@ for token, c, f in zip(tokens, chance, fate, strict=True):
 
 # %% tags=["remove-cell"]
 assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [SEP]"
+
+# %% [markdown]
+# In a picture: follow each of the three chosen tokens down to its fate, and straight down to what is read in its place.
+
+# %% tags=["remove-input"]
+draw("masking_dice")
 
 # %% [markdown]
 # The same for whole tensors, without a loop: both numbers are drawn for every token, although most need only the first.
@@ -249,12 +226,13 @@ assert torch.equal(read[~chosen], text[~chosen])
 # Many tasks are about *two* texts: does one answer the other, contradict it, say the same? Masked words teach little
 # about this, the authors thought, and gave BERT a second exercise, **next-sentence prediction** (NSP). The input is a
 # pair, `[CLS]` A `[SEP]` B `[SEP]`. In half of the pairs B follows A in its document, in the other half it is from
-# another document, and the vector of `[CLS]` has to say which. The paper's two examples (Devlin et al. 2019, appendix
-# A.1), which also show that both exercises are done at once:
-#
-#     [CLS] the man went to [MASK] store [SEP] he bought a gallon [MASK] milk [SEP]           IsNext
-#     [CLS] the man [MASK] to the store [SEP] penguin [MASK] are flight ##less birds [SEP]    NotNext
-#
+# another document, and the vector of `[CLS]` has to say which. Follow A and both Bs in the paper's two examples (Devlin
+# et al. 2019, appendix A.1), which also show that both exercises are done at once:
+
+# %% tags=["remove-input"]
+draw("next_sentence")
+
+# %% [markdown]
 # "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. Here it is for
 # documents whose tokens say where they come from: 130 is document 1, sentence 3, word 0. (The library makes these
 # pairs; in question 7 of [homework 5](../exercises/hw5_bert.ipynb) you make some yourself.)
@@ -401,6 +379,13 @@ assert torch.equal(third.tokens, resumed.tokens)
 # %% [markdown]
 # ## Two losses, one sum
 #
+# Which of the vectors that BERT makes of the first of these pairs lead to a loss, and to which? Follow the four coloured
+# ones up, then that of `[CLS]`:
+
+# %% tags=["remove-input"]
+draw("two_losses")
+
+# %% [markdown]
 # For the first exercise, a **head** turns the vector of each chosen position into a score for every token of the
 # vocabulary. After one more layer, with GELU and a LayerNorm, the result is multiplied with the *token vectors
 # themselves*: a token's score is the dot product with its vector, plus a bias. The matrix is **tied**, as in [chapter

@@ -119,8 +119,7 @@ WHOLE = {
     "notebooks/01_bottleneck.html": ["Two rows of boxes"],
     "notebooks/10b_agreement.html": ["The words the keys"],
     "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
-    "notebooks/12_bert.html": ["Ten columns for the tokens", "Three bars, each 100 percent"],
-    "notebooks/13_pretraining.html": ["The sentence The cat"],
+    "notebooks/12_bert.html": ["Three bars, each 100 percent"],
     "notebooks/13c_choices.html": [
         "Five rows of three dots",
         "Three panels of dots",
