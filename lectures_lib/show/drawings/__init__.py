@@ -1,4 +1,4 @@
-"""Drawings of the mechanism (chapters 1 to 6), in one figure language: the colours are
+"""Drawings of the mechanism, in one figure language: the colours are
 `palette.json`, the shapes `canvas.py`.
 
 from lectures_lib.show.drawings import draw
@@ -7,7 +7,16 @@ draw("queries_keys_values")
 
 from collections.abc import Callable
 
-from lectures_lib.show.drawings import attention, decoder, encoder, heads, positions, recurrent
+from lectures_lib.show.drawings import (
+    attention,
+    decoder,
+    encoder,
+    fine_tuning,
+    heads,
+    positions,
+    recurrent,
+    spans,
+)
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
 
@@ -32,6 +41,13 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        fine_tuning.five_heads,
+        fine_tuning.one_layer_and_back,
+        fine_tuning.low_rank,
+        spans.words_and_spans,
+        spans.labels_on_pieces,
+        spans.span_table,
+        spans.windows,
     )
 }
 
