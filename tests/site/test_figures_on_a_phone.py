@@ -131,7 +131,6 @@ WHOLE = {
     "notebooks/14_fine_tuning.html": ["Two groups of four bars"],
     "notebooks/15_features.html": ["Below, a grid"],
     "notebooks/16_what_bert_learns.html": ["The words The farmer"],
-    "notebooks/17_sentence_bert.html": ["Two drawings. Left"],
     "notebooks/18b_what_it_costs.html": ["Four stacked bars of gigabytes"],
 }
 CUT = """starts => starts.filter((start) => {

@@ -15,6 +15,7 @@ from lectures_lib.show.drawings import (
     heads,
     positions,
     recurrent,
+    sentence_vectors,
     spans,
 )
 from lectures_lib.show.drawings.canvas import Canvas
@@ -48,6 +49,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         spans.labels_on_pieces,
         spans.span_table,
         spans.windows,
+        sentence_vectors.two_encoders,
+        sentence_vectors.pooling,
+        sentence_vectors.in_batch,
     )
 }
 

@@ -1,0 +1,39 @@
+"""Sentence vectors (chapters 17 and 17b), for a narrow page."""
+
+from lectures_lib.show.drawings import sentence_vectors
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.narrow.sheet import beside
+
+
+def two_encoders() -> Canvas:
+    """One below the other."""
+    said = {"Left, the cross": "Above, the cross", "Right, the bi": "Below, the bi"}
+    drawing = beside(sentence_vectors.two_encoders(), 908, said)
+    sentence_vectors.cross(drawing, 30, 28)
+    drawing.line([(16, 452), (360, 452)], "neutral", 1)
+    sentence_vectors.bi(drawing, 30, 478)
+    return drawing
+
+
+def pooling() -> Canvas:
+    """Two and two."""
+    drawing = beside(sentence_vectors.pooling(), 568)
+    for k, way in enumerate(sentence_vectors.pooled()):
+        top = 54 + 264 * (k // 2)
+        sentence_vectors.one_pooling(drawing, 110 + 134 * (k % 2), top, way)
+    for top in (54, 318):
+        for i, text in enumerate(("token 1", "token 2", "token 3", "padding")):
+            drawing.text(98, top + 16 + 32 * i, text, anchor="end", size=14)
+        drawing.text(98, top + 185, "the vector", anchor="end", bold=True, size=14)
+    return drawing
+
+
+def in_batch() -> Canvas:
+    """The same table, smaller; what the frame is stands below."""
+    drawing = beside(sentence_vectors.in_batch(), 352)
+    sentence_vectors.table_of_pairs(drawing, 96, 98, (90, 54), 12.5)
+    drawing.text(14, 74, "*u*", anchor="start", size=15)
+    drawing.text(231, 28, "second sentences: *v*", size=14)
+    says = ["in the frame, one exercise: softmax over", "the row's cosines, each times 20"]
+    drawing.lines(188, 306, says, 20, size=14)
+    return drawing
