@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
     attention,
+    cost,
     decoder,
     encoder,
     fine_tuning,
@@ -52,6 +53,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         sentence_vectors.two_encoders,
         sentence_vectors.pooling,
         sentence_vectors.in_batch,
+        cost.padded_and_packed,
+        cost.kept_for_backward,
+        cost.packed_row,
     )
 }
 

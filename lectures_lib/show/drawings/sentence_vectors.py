@@ -200,8 +200,8 @@ def in_batch() -> Canvas:
     )
     cell = (124, 58)
     table_of_pairs(drawing, 142, 104, cell)
-    drawing.text(132, 40, "first sentences: *u*", anchor="end", size=14)
-    drawing.text(328, 36, "second sentences: *v*", size=14)
+    drawing.text(132, 40, "first: *u*", anchor="end", size=14)
+    drawing.text(328, 36, "second: *v*", size=14)
     drawing.lines(
         532,
         191,

@@ -32,8 +32,8 @@ def in_batch() -> Canvas:
     """The same table, smaller; what the frame is stands below."""
     drawing = beside(sentence_vectors.in_batch(), 352)
     sentence_vectors.table_of_pairs(drawing, 96, 98, (90, 54), 12.5)
-    drawing.text(14, 74, "*u*", anchor="start", size=15)
-    drawing.text(231, 28, "second sentences: *v*", size=14)
+    drawing.text(14, 74, "first: *u*", anchor="start", size=14)
+    drawing.text(231, 28, "second: *v*", size=14)
     says = ["in the frame, one exercise: softmax over", "the row's cosines, each times 20"]
     drawing.lines(188, 306, says, 20, size=14)
     return drawing
