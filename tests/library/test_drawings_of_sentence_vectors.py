@@ -5,6 +5,7 @@ from math import comb
 import pytest
 import torch
 
+from lectures_lib.data.book import book_sections
 from lectures_lib.show.drawings import draw, sentence_vectors
 from lectures_lib.tasks.sentence_bert import cls_pooling, max_pooling, mean_pooling
 from tests.helpers.drawn import constants, holds_in_order, texts, written
@@ -47,3 +48,11 @@ def test_the_right_answers_stand_on_the_diagonal(narrow):
     n = len(sentence_vectors.PAIRS)
     assert len(shown) == n * n
     assert [k for k, text in enumerate(shown) if text == "right"] == [k * (n + 1) for k in range(n)]
+
+
+def test_the_question_and_its_answer_are_the_books():
+    (asked,) = constants("17b_searching")["short"]
+    assert asked == " ".join(sentence_vectors.QUESTION)
+    titles = {section.title for section in book_sections()}
+    assert set(sentence_vectors.SECTIONS) - {"…"} <= titles
+    assert sentence_vectors.SECTIONS[sentence_vectors.NEAREST] == "The length penalty"

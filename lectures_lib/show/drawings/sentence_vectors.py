@@ -211,3 +211,57 @@ def in_batch() -> Canvas:
         anchor="start",
     )
     return drawing
+
+
+QUESTION = ("Why does the most probable", "translation come out too short?")
+SECTIONS = ("Beam search", "The length penalty", "Label smoothing", "…")
+NEAREST = 1
+
+
+def encoded(
+    drawing: Canvas, x: Number, y: Number, wide: Number, gap: Number, text: str | tuple[str, ...]
+) -> Number:
+    """A text, MiniLM, and the text's vector, in a row from x on; where the vector begins."""
+    high = 26 if isinstance(text, str) else 46
+    drawing.box(x, y - high / 2, wide, high, text, size=13, radius=4)
+    drawing.arrow([(x + wide + 2, y), (x + wide + gap - 2, y)], "encoder")
+    left = x + wide + gap
+    colour = "encoder" if isinstance(text, str) else "query"
+    drawing.matrix(left, y - 11, [[""] * 5], (16, 22), colour)
+    return left
+
+
+def searching() -> Canvas:
+    """The book is encoded once; a question when it comes."""
+    asked = " ".join(QUESTION)
+    drawing = Canvas(
+        "searching",
+        720,
+        318,
+        "A search: the book is encoded once, the question when it comes",
+        f"Two parts. Above, done once: the book's sections, {', '.join(SECTIONS[:-1])} and so on, "
+        f"go through MiniLM, and each becomes a vector; the vectors are kept in a frame, one below "
+        f"the other. Below, done when a question comes: {asked} It goes through the same MiniLM "
+        "and becomes one vector. An arrow leads from it to the kept ones: a dot product with each. "
+        f"The largest is that of the section {SECTIONS[NEAREST]}, which is marked as found.",
+        "What is in the frame is computed once and kept. A question costs one pass through MiniLM, "
+        "and a dot product with every row.",
+    )
+    drawing.text(24, 34, "once", bold=True, anchor="start", size=16)
+    for k, title in enumerate(SECTIONS):
+        left = encoded(drawing, 104, 64 + 36 * k, 176, 130, title)
+    drawing.box(300, 44, 92, 148, "MiniLM", "encoder", bold=True)
+    drawing.frame(left - 8, 44, 96, 148)
+    drawing.text(left + 40, 30, "kept", bold=True, size=14)
+    drawing.line([(24, 216), (696, 216)], "neutral", 1)
+    drawing.lines(24, 264, ["when it", "comes"], bold=True, anchor="start", size=16)
+    left = encoded(drawing, 104, 264, 230, 112, QUESTION)
+    drawing.box(350, 240, 80, 48, "MiniLM", "encoder", bold=True, size=14)
+    drawing.arrow(
+        [(left + 84, 264), (left + 136, 264), (left + 136, 118), (506, 118)], "query", 2.5
+    )
+    drawing.lines(590, 184, ["a dot product", "with each row"], 18, size=14, anchor="start")
+    found = 64 + 36 * NEAREST
+    drawing.text(516, found - 20, "largest: found", "prediction", 14, "start", True)
+    drawing.frame(410, found - 13, 80, 26, "prediction", thick=3.5)
+    return drawing

@@ -37,3 +37,24 @@ def in_batch() -> Canvas:
     says = ["in the frame, one exercise: softmax over", "the row's cosines, each times 20"]
     drawing.lines(188, 306, says, 20, size=14)
     return drawing
+
+
+def searching() -> Canvas:
+    """The same; the question's vector goes up at the right."""
+    drawing = beside(sentence_vectors.searching(), 396)
+    drawing.text(14, 24, "once", bold=True, anchor="start")
+    for k, title in enumerate(sentence_vectors.SECTIONS):
+        left = sentence_vectors.encoded(drawing, 12, 64 + 36 * k, 138, 88, title)
+    drawing.box(164, 44, 62, 148, "MiniLM", "encoder", bold=True, size=14)
+    drawing.frame(left - 8, 44, 96, 148)
+    drawing.text(left + 40, 28, "kept", bold=True, size=14)
+    drawing.line([(14, 246), (362, 246)], "neutral", 1)
+    drawing.text(14, 270, "when it comes", bold=True, anchor="start")
+    at = sentence_vectors.encoded(drawing, 12, 326, 214, 14, sentence_vectors.QUESTION)
+    drawing.text(at + 40, 296, "by MiniLM", size=13)
+    drawing.arrow([(at + 84, 326), (352, 326), (352, 118), (331, 118)], "query", 2.5)
+    drawing.text(342, 226, "a dot product with each row", size=14, anchor="end")
+    found = 64 + 36 * sentence_vectors.NEAREST
+    drawing.frame(left, found - 13, 80, 26, "prediction", thick=3.5)
+    drawing.text(342, 374, "largest: The length penalty", "prediction", 14, "end", True)
+    return drawing
