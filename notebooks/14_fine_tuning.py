@@ -146,8 +146,7 @@ class OurClassifier(nn.Module):
 
 
 # %% [markdown]
-# The library's `SentenceClassifier` has the same lines. Are ours, the library's and Hugging Face's equal? Hugging Face
-# reads a small model with random weights from the folder in which we have saved it.
+# Equal to the library's `SentenceClassifier` and to Hugging Face's? A small model with random weights:
 
 # %% tags=["hide-input", "atol=1e-4"]
 library = SentenceClassifier(Bert(BertConfig(50, 16, 2, 4, 64, max_len=12)), 3).eval()
@@ -174,8 +173,8 @@ assert (scores - of_theirs).abs().max() < 1e-5
 assert all(torch.equal(back[key], value) for key, value in library.state_dict().items())
 
 # %% [markdown]
-# Not every answer is a class. How alike are two sentences, from 0 to 5? For one number the layer needs a single row of
-# weights and no softmax. The loss is the squared error, `F.mse_loss`:
+# How alike are two sentences, from 0 to 5? For a number the layer needs a single row of weights and no softmax. The
+# loss is the squared error, `F.mse_loss`:
 
 
 # %%
@@ -204,8 +203,7 @@ assert torch.equal(numbers, theirs(tokens, lengths=lengths))
 assert torch.equal(F.mse_loss(numbers, scores), SentenceRegressor.loss(numbers, scores))
 
 # %% [markdown]
-# Now all five heads on one body with real weights, chapter 12's MiniLM: how much is new? (Tagging and span put the same
-# layer on `.hidden`, every token's vector: [chapter 14b](14b_words_and_spans.ipynb).)
+# Now all five heads on one body with real weights, chapter 12's MiniLM: how much is new?
 
 
 # %%
@@ -422,7 +420,7 @@ assert curves["frozen"][0] > curves["bag of words"][0]
 #
 # ## Read the errors
 #
-# Which sentences are misjudged, and why? Tick the box to keep these, press a heading to sort by it.
+# Which are misjudged, and why? Tick the box to keep these, press a heading to sort by it.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 asked = fine_tuning.sentences(test, wordpiece)
@@ -457,21 +455,19 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 #
 # ## Which measure?
 #
-# BERT was tried on GLUE, a bundle of nine tasks with single sentences and pairs (Devlin et al. 2019, table 1, on its
-# test server; [more](../book/published/glue.md#glue-when-bert-came-out)).
+# BERT was tried on GLUE, a bundle of nine tasks with single sentences and pairs
+# ([what it reached](../book/published/glue.md#glue-when-bert-came-out)). Eight of them:
 #
-# | task | asks | trained on | measure | BERT base | BERT large |
-# |---|---|---|---|---|---|
-# | MNLI | entailment, contradiction or neither (same kinds of text / others) | 392k | accuracy | 84.6 / 83.4 | 86.7 / 85.9 |
-# | QQP | are two questions the same? | 363k | F1 | 71.2 | 72.1 |
-# | QNLI | does the sentence hold the answer? | 108k | accuracy | 90.5 | 92.7 |
-# | SST-2 | praise or complaint? | 67k | accuracy | 93.5 | 94.9 |
-# | CoLA | good English? | 8.5k | Matthews correlation | 52.1 | 60.5 |
-# | STS-B | how alike, 0 to 5? | 5.7k | Spearman correlation | 85.8 | 86.5 |
-# | MRPC | do two sentences say the same? | 3.5k | F1 | 88.9 | 89.3 |
-# | RTE | entailment or not | 2.5k | accuracy | 66.4 | 70.1 |
-#
-# (The ninth, WNLI, was left out: its data had problems. In the paper's averages, 79.6 and 82.1, MNLI counts twice.)
+# | task | asks | trained on | measure |
+# |---|---|---|---|
+# | MNLI | entailment, contradiction or neither? | 392k | accuracy |
+# | QQP | are two questions the same? | 363k | F1 |
+# | QNLI | does the sentence hold the answer? | 108k | accuracy |
+# | SST-2 | praise or complaint? | 67k | accuracy |
+# | CoLA | good English? | 8.5k | Matthews correlation |
+# | STS-B | how alike, 0 to 5? | 5.7k | Spearman correlation |
+# | MRPC | do two sentences say the same? | 3.5k | F1 |
+# | RTE | entailment or not? | 2.5k | accuracy |
 #
 # Why four measures? About 70 % of CoLA's sentences are good English, so whoever always says "good" is right on 70 %.
 # **Matthews correlation** counts all four cases,
@@ -510,15 +506,12 @@ print(f"numbers and their squares: Spearman {metrics.spearman(similar, squared):
 # %% tags=["remove-cell"]
 assert metrics.counts(better, right) == (5, 1, 2, 2)
 assert_close(metrics.matthews(better, right), (5 * 2 - 1 * 2) / (6 * 7 * 3 * 4) ** 0.5)
-base = [84.6, 83.4, 71.2, 90.5, 93.5, 52.1, 85.8, 88.9, 66.4]
-large = [86.7, 85.9, 72.1, 92.7, 94.9, 60.5, 86.5, 89.3, 70.1]
-assert (round(sum(base) / 9, 1), round(sum(large) / 9, 1)) == (79.6, 82.1)
 
 # %% [markdown]
 # ## The same head, another question
 #
 # *I cannot find my other glove.* *I would like other cup of tea.* Which of the two is English? `acceptability` asks
-# this, as CoLA does, with 120 sentences to learn from. Nothing changes but the number of epochs and the rate.
+# this, as CoLA does, with 120 sentences to learn from; only the number of epochs and the rate change.
 
 # %% [markdown]
 # **Predict.** In `sentiment` the bag of words had about 0.7, frozen vectors and fine-tuning more than 0.8. Which of the
@@ -870,8 +863,8 @@ for text, scores in zip(
 #
 # ### Padding that takes part
 #
-# Many scripts pad every text to one length. Let the lengths, or the attention mask, get lost on the way to the model,
-# and every word looks at the padding too.
+# Many scripts pad every text to one length. Let the lengths get lost on the way to the model, and every word looks at
+# the padding too.
 
 # %% [markdown]
 # **Predict.** The test sentences, of ten words or so, are padded to 64, 128 and 256 pieces, and the lengths are lost.
@@ -944,8 +937,8 @@ assert F.cosine_similarity(of_cls[:40], of_cls[40:]).mean() > 0.9
 
 # %% [markdown]
 # Each time the same 96 sentences and twelve steps. Too large a rate has flattened the body: two sentences have nearly
-# the same vector, whatever they say (before the pooler too). After too small a one they are as alike as in MiniLM
-# before. Accuracy is a coin's in both cases; if a fine-tuned model always names one class, look at the cosine.
+# the same vector, whatever they say. After too small a one they are as alike as before. Accuracy is a coin's in both
+# cases; if a fine-tuned model always names one class, look at the cosine.
 #
 # ## Exercises
 #
