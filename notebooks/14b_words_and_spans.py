@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Words and spans
 #
-# *Greta Lindqvist bakes in Reykjavik.* Who and what is named here? And where does she bake? Nobody wants a verdict on
+# *Greta Lindqvist bakes in Reykjavik.* Who and what is named here? And who bakes in Reykjavik? Nobody wants a verdict on
 # the sentence this time. The answer to the first question is two names, a person's of two words and a place's of one;
 # that to the second is a piece of the text itself.
 #
@@ -25,33 +25,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Twice the sentence Greta Lindqvist bakes in Reykjavik. In the first row Greta and Lindqvist are blue and labelled B-person and I-person, Reykjavik is orange and labelled B-location, the other words are labelled O. In the second row, behind the question Where does she bake, only Reykjavik is framed, with the words begins and ends here below it."}, "figure": {"caption": "Two ways to mark a text. Above: a class for each word, from which names are put together. Below: a question, and the place where its answer begins and ends."}}
-import matplotlib.pyplot as plt
-from matplotlib.patches import Rectangle
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import plots
-
-WORDS = ["Greta", "Lindqvist", "bakes", "in", "Reykjavik", "."]
-LABELS = ["B-person", "I-person", "O", "O", "B-location", "O"]
-places = [0.0, 1.15, 2.2, 2.9, 3.85, 4.75]
-widths = [0.85, 1.15, 0.75, 0.45, 1.2, 0.4]
-colours = {"person": plots.BLUE, "location": plots.ORANGE, "O": plots.QUIET}
-figure, ax = plt.subplots(figsize=(7.0, 2.4))
-for x, width, word, label in zip(places, widths, WORDS, LABELS, strict=True):
-    colour = colours[label.split("-")[-1]]
-    named = "bold" if label != "O" else "normal"
-    for y in (0, -1.5):
-        ax.text(x, y, word, ha="center", va="center", weight=named if y == 0 else None)
-    ax.add_patch(Rectangle((x - width / 2, -0.36), width, 0.07, color=colour))
-    ax.text(x, -0.62, label, ha="center", va="center")
-frame = {"fill": False, "edgecolor": plots.GREEN, "linewidth": 2}
-ax.add_patch(Rectangle((3.27, -1.72), 1.16, 0.44, **frame))
-ax.text(3.85, -1.98, "begins and ends here", ha="center", va="center")
-ax.text(-0.8, 0, "which names?", ha="right", va="center", style="italic")
-ax.text(-0.8, -1.5, "where does she bake?", ha="right", va="center", style="italic")
-ax.set(xlim=(-3.3, 5.5), ylim=(-2.2, 0.3))
-ax.set_axis_off()
-plt.show()
+draw("words_and_spans")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -182,6 +159,9 @@ libraries_reading = alignment.read_words(wordpiece, words)
 assert (libraries_reading.ids, libraries_reading.starts) == (ids, starts)
 numbered = [classes.index(label) for label in labels]
 assert alignment.align(libraries_reading, numbered) == aligned
+
+# %% tags=["remove-input"]
+draw("labels_on_pieces")
 
 # %% [markdown]
 # How good is a tagger? By words it is easy to look good: most words are not names. What counts is whole names, with
@@ -438,6 +418,12 @@ strict = best_spans(SpanScores(start[None], end[None]), allowed, threshold=3.0)
 print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 
 # %% [markdown]
+# All sums in one table, a row for each beginning and a column for each end:
+
+# %% tags=["remove-input"]
+draw("span_table")
+
+# %% [markdown]
 # A legal span does not end before it begins, lies wholly in the text, and is not too long. The last line printed, (0,
 # 0), is "no answer": `[CLS]` has a start and an end score too, together 0.8, and an answer has to beat that by more
 # than a threshold τ. With τ = 3, 3.5 does not. One chooses τ on validation data (exercise 3).
@@ -526,6 +512,9 @@ for stride in (128, 355, 356, 384):
 
 # %% tags=["remove-cell"]
 assert [lost(1000, 384, stride) for stride in (355, 356, 384)] == [0, 1, 29]
+
+# %% tags=["remove-input"]
+draw("windows")
 
 # %% [markdown]
 # What is gained by it? The 22 short texts of `questions` for the test and the validation, one behind the other, make a

@@ -116,6 +116,7 @@ from transformers.utils import logging
 
 from lectures_lib import data
 from lectures_lib.metrics import spearman
+from lectures_lib.show.drawings import draw
 from lectures_lib.tasks import sentence_bert
 from lectures_lib.tasks.sentence_bert import SiameseBatches
 from lectures_lib.training import fit
@@ -161,50 +162,8 @@ print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 # in its 384 numbers. A network that reads pairs is a **cross-encoder**; one that reads each text by itself is a
 # **bi-encoder**. Here both sides use the same network with the same weights; such a bi-encoder is called **siamese**.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings. Left, cross-encoder: the boxes sentence A and sentence B lead into one box BERT, which leads to a score. Right, bi-encoder: sentence A leads up through BERT and pooling to the vector u, sentence B through another BERT and pooling to the vector v, the two BERTs joined by an equals sign; u and v lead to cosine."}, "figure": {"caption": "Left, a cross-encoder: nothing can be computed before both sentences are known. Right, a bi-encoder: u and v can be kept."}}
-_, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
-boxes = {
-    0: [
-        (0.3, 0, "sentence A"),
-        (1.7, 0, "sentence B"),
-        (1.0, 1.2, "BERT"),
-        (1.0, 2.4, "score"),
-    ],
-    1: [
-        (0.3, 0, "sentence A"),
-        (1.7, 0, "sentence B"),
-        (0.3, 0.85, "BERT"),
-        (1.7, 0.85, "BERT"),
-        (0.3, 1.65, "pooling: u"),
-        (1.7, 1.65, "pooling: v"),
-        (1.0, 2.4, "cosine"),
-    ],
-}
-arrows = {
-    0: [(0, 2), (1, 2), (2, 3)],
-    1: [(0, 2), (1, 3), (2, 4), (3, 5), (4, 6), (5, 6)],
-}
-for i, (ax, title) in enumerate(
-    zip(axes, ("Cross-encoder", "Bi-encoder"), strict=True)
-):
-    for start, end in arrows[i]:
-        (x0, y0, _), (x1, y1, _) = boxes[i][start], boxes[i][end]
-        line = {"arrowstyle": "-|>", "color": plots.GREY, "shrinkA": 12, "shrinkB": 12}
-        ax.annotate("", (x1, y1), (x0, y0), arrowprops=line)
-    for x, y, text in boxes[i]:
-        model = text == "BERT"
-        style = {
-            "boxstyle": "round,pad=0.4",
-            "facecolor": plots.BLUE if model else plots.GROUND,
-            "edgecolor": plots.BLUE if model else plots.GREY,
-        }
-        colour = "white" if model else plots.INK
-        ax.text(x, y, text, ha="center", va="center", bbox=style, color=colour)
-    if i:
-        ax.text(1.0, 0.85, "=", ha="center", va="center", size=18, color=plots.BLUE)
-    ax.set(xlim=(-0.5, 2.5), ylim=(-0.4, 2.8), title=title)
-    ax.set_axis_off()
-plt.show()
+# %% tags=["remove-input"]
+draw("two_encoders")
 
 # %% [markdown]
 # ## From many vectors to one
@@ -236,6 +195,9 @@ cls = hidden[:, 0]
 largest = hidden.masked_fill(~real, -math.inf).amax(dim=1)
 print("mean", mean[0].tolist(), " [CLS]", cls[0].tolist(), " max", largest[0].tolist())
 print("mean with the padding in it", hidden.mean(dim=1)[0].tolist())
+
+# %% tags=["remove-input"]
+draw("pooling")
 
 # %% [markdown]
 # `[CLS]` and `[SEP]` do count; that is convention. As functions, for a batch of any size:
@@ -514,7 +476,10 @@ assert abs(loss - math.log(3)) < 1e-6
 #
 # The third way needs no labels, only pairs that belong together: a question and its answer, a title and its text. In
 # a batch of pairs, each u must find its own v among *all* v of the batch; the others' partners serve as wrong
-# answers. That is chapter 10's cross-entropy, with sentences in place of words:
+# answers. That is chapter 10's cross-entropy, with sentences in place of words.
+
+# %% tags=["remove-input"]
+draw("in_batch")
 
 
 # %%

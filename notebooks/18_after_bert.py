@@ -118,6 +118,7 @@ from transformers.models.deberta.modeling_deberta import DisentangledSelfAttenti
 from lectures_lib import data, stored
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.show.drawings import draw
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import cost
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
@@ -547,6 +548,12 @@ def trained(causal, steps=300):
 
 
 # %% [markdown]
+# What each row may look at when it has to answer, for 312,005; follow the frame:
+
+# %% tags=["remove-input"]
+draw("two_readers")
+
+# %% [markdown]
 # **Predict.** Two tasks and two masks. Where does the causal mask cost nothing, and where much? How good can the reader with
 # the causal mask become at best?
 #
@@ -694,12 +701,12 @@ assert left < right / 5
 # is best to begin from left to right and go on with masked words. If you have labels and texts to be *read*, an encoder
 # is the cheaper answer. If the answer is a text, it is not. With the whole Transformer of [chapter
 # 6](06_decoder.ipynb), there are three to choose from:
-#
-# | | a position sees | pre-trained to | models | take it for |
-# |---|---|---|---|---|
-# | encoder | all of the text | fill masked words | BERT, RoBERTa, ModernBERT | a class, labels, a span, search |
-# | decoder | what came before | say the next word | GPT, Llama, Gemma | free text: chat, stories, code |
-# | both | reading: all; writing: its own text so far and all that was read | restore what was cut out | T5, BART | translation, summary |
+
+# %% tags=["remove-input"]
+draw("three_families")
+
+# %% [markdown]
+# Newer ones: ModernBERT among the encoders, Gemma among the decoders.
 #
 # ## What BERT cannot do
 #

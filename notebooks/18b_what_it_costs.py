@@ -23,33 +23,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left, under 68% padding: 32 short blue bars of 3 to 38 tokens, each with grey behind it up to 38. Right, under 11% padding: six rows of 72 tokens, in which blue and green bars stand one behind the other; only the last row is more than half grey."}, "figure": {"caption": "The same 32 sentences twice, a row of tokens in each line, blue and green in turn; grey is padding. Left: one sentence a row. Right: several sentences share a row of 72 tokens."}}
-import matplotlib.pyplot as plt
-import numpy as np
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import plots
-from lectures_lib.training.packing import plan
-
-lengths = (2 + np.random.default_rng(7).geometric(1 / 11, 32)).tolist()
-rows = [[lengths[i] for i in row] for row in plan(lengths, max_len=72)]
-
-
-def draw(ax, rows, width):
-    """Bars of tokens, a row above the other; what is left of the width is grey."""
-    for y, row in enumerate(rows):
-        ax.barh(y, width, height=0.8, color=plots.GREY, alpha=0.3)
-        starts = np.cumsum([0, *row[:-1]])
-        colours = [(plots.BLUE, plots.GREEN)[i % 2] for i in range(len(row))]
-        ax.barh([y] * len(row), row, left=starts, height=0.8, color=colours)
-    padding = 1 - sum(map(sum, rows)) / (width * len(rows))
-    ax.set(title=f"{padding:.0%} padding", xlabel="tokens", yticks=[])
-    ax.set(xlim=(0, 72), xticks=[0, 36, 72], ylim=(32, -1))
-
-
-figure, (left, right) = plt.subplots(1, 2, figsize=(5.6, 3.4))
-draw(left, [[length] for length in lengths], max(lengths))
-draw(right, rows, 72)
-plt.show()
+draw("padded_and_packed")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -70,6 +47,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -78,6 +56,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.show import plots
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import cost, packing
 from lectures_lib.training.cost import bert_parameters
@@ -237,12 +216,16 @@ for task, hours, examples, n in (
 #
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
 # kept until the backward pass has used it. For each token and block, without dropout, that is $8d + 2d_{\text{ff}} + 4$
-# numbers: eight vectors (the block's input; query, key, value; what the heads give to $W^O$; the sum that the first
-# LayerNorm reads, and what it gives to the feed-forward layer; the sum that the second reads), the wide layer before
-# and after GELU, and mean and spread of the two LayerNorms. And, if attention is computed by the formula, its
-# $h \cdot n$ weights, with $h$ heads. **Fused attention** takes a few keys at a time, keeps a running maximum and a
-# running sum, and never writes the weights down; going back it computes them again. Instead of the weights it keeps one
-# number for each head and token. (A test holds both counts equal, byte for byte, to what autograd keeps.)
+# numbers: eight vectors, the wide layer twice, and mean and spread of the two LayerNorms.
+
+# %% tags=["remove-input"]
+draw("kept_for_backward")
+
+# %% [markdown]
+# The dashed bar, a token's $h \cdot n$ weights with $h$ heads, is there if attention is computed by the formula. **Fused
+# attention** takes a few keys at a time, keeps a running maximum and a running sum, and never writes the weights down;
+# going back it computes them again. Instead of the weights it keeps one number for each head and token. (A test holds
+# both counts equal, byte for byte, to what autograd keeps.)
 
 # %% [markdown]
 # **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights,
@@ -403,6 +386,9 @@ blocks = block_mask(owner[None])[0, 0]  # (n, n)
 print("in rows of 24:", plan(lengths, 24), " in rows of 16:", plan(lengths, 16))
 print("positions", positions.tolist())
 print("owner    ", owner.tolist())
+
+# %% tags=["remove-input"]
+draw("packed_row")
 
 # %% tags=["atol=1e-5"]
 with torch.no_grad():

@@ -22,7 +22,9 @@ import fork  # noqa: E402
 import notebooks  # noqa: E402
 
 TWINS = notebooks.twins()
-PAGES = sorted([*TWINS, *ROOT.glob("book/*.md"), ROOT / "README.md"])
+PAGES = sorted(
+    [*TWINS, *ROOT.glob("book/*.md"), *ROOT.glob("book/results/*.md"), ROOT / "README.md"]
+)
 PUBLISHED_RESULTS = sorted((ROOT / "book" / "results").glob("*.json"))
 
 

@@ -90,7 +90,7 @@ def test_fine_tuning_is_held_against_a_body_that_was_never_trained():
 
 
 def test_words_need_as_many_phrases_as_the_page_says():
-    """Chapter 14: up to 300 phrases, some eighteen times as many, read off between the rows on a
+    """Beside chapter 14: up to 300 phrases, some eighteen times as many, read off between the rows on a
     scale of ratios; with all of them, words have caught up.
     """
 
@@ -106,7 +106,8 @@ def test_words_need_as_many_phrases_as_the_page_says():
     assert results.value("fine_tuning_sst2", "bag_of_words/accuracy") > results.value(
         "fine_tuning_sst2", "frozen/accuracy"
     )
-    assert "some eighteen times as many" in prose(14)
+    page = (ROOT / "book" / "results" / "fine_tuning.md").read_text(encoding="utf-8")
+    assert "some eighteen times as many" in page
 
 
 def test_the_last_state_against_the_embeddings():

@@ -1,0 +1,221 @@
+"""What a model costs (chapter 18b): padding and packing, the row that several sentences share."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.grid import Number
+
+# Lengths like those of SST-2: a dozen tokens on average, a few far longer.
+LENGTHS = tuple(int(n) for n in 2 + np.random.default_rng(7).geometric(1 / 11, 32))
+ROW = 72
+# Three sentences as BERT reads them, in one row.
+SENTENCES = (
+    "[CLS] the keys are lost . [SEP]",
+    "[CLS] who has seen the cabinet ? [SEP]",
+    "[CLS] nobody has . [SEP]",
+)
+D_MODEL, D_FF, N_HEADS, N = 768, 3072, 12, 512  # BERT base, and the length of an input
+FOLLOWED = 12  # "cabinet": which of the row's tokens the frame is around
+
+
+def shared_rows() -> list[list[int]]:
+    """Lengths that share a row, the longest first, each in the first row that has room."""
+    rows: list[list[int]] = []
+    for length in sorted(LENGTHS, reverse=True):
+        row = next((row for row in rows if sum(row) + length <= ROW), None)
+        if row is None:
+            rows.append([length])
+        else:
+            row.append(length)
+    return rows
+
+
+def padding(rows: list[list[int]], wide: int) -> float:
+    """The share of rows of that width in which there is no token."""
+    return 1 - sum(map(sum, rows)) / (wide * len(rows))
+
+
+def bars(
+    drawing: Canvas, x: Number, y: Number, rows: list[list[int]], wide: int, token: Number
+) -> None:
+    """A bar for each row, its sentences behind each other, the rest of it grey."""
+    for i, row in enumerate(rows):
+        top, left = y + 10 * i, x
+        drawing.box(x, top, wide * token, 8, colour="mask", radius=0)
+        for length in row:
+            drawing.box(left, top, length * token, 8, colour="encoder", radius=0)
+            left += length * token
+
+
+def titles() -> tuple[str, str]:
+    """How much padding there is in either way."""
+    one_each = [[length] for length in LENGTHS]
+    return (
+        f"{padding(one_each, max(LENGTHS)):.0%} padding".replace("%", " %"),
+        f"{padding(shared_rows(), ROW):.0%} padding".replace("%", " %"),
+    )
+
+
+def padded_and_packed() -> Canvas:
+    """The same sentences, one in a row or several."""
+    alone, shared = titles()
+    n = len(shared_rows())
+    drawing = Canvas(
+        "padded_and_packed",
+        720,
+        418,
+        "The same sentences twice: each in a row of its own, and several in a row",
+        f"{len(LENGTHS)} sentences of {min(LENGTHS)} to {max(LENGTHS)} tokens, each a bar as long "
+        f"as it has tokens. Left, each has a row of its own, filled up with grey to "
+        f"{max(LENGTHS)} tokens: {alone}. Right, the same bars behind each other in {n} rows of "
+        f"{ROW} tokens: {shared}; only the last row is more than half grey.",
+        f"A bar for each of {len(LENGTHS)} sentences, as long as it has tokens; grey is padding. "
+        f"Left: one sentence a row. Right: several sentences share a row of {ROW} tokens.",
+    )
+    token = 5
+    for x, title, says in (
+        (24, alone, f"{len(LENGTHS)} rows of {max(LENGTHS)}"),
+        (300, shared, f"{n} rows of {ROW}"),
+    ):
+        drawing.text(x, 32, title, bold=True, anchor="start", size=17)
+        drawing.text(x, 56, says, anchor="start", size=14)
+    bars(drawing, 24, 78, [[length] for length in LENGTHS], max(LENGTHS), token)
+    bars(drawing, 300, 78, shared_rows(), ROW, token)
+    drawing.text(300, 166, "the same sentences, to the same scale", anchor="start", size=14)
+    return drawing
+
+
+def tokens() -> list[str]:
+    """The tokens of the row."""
+    return [token for sentence in SENTENCES for token in sentence.split()]
+
+
+def places() -> tuple[Tensor, Tensor]:
+    """Of each token in the row, its position in its sentence and its sentence's number."""
+    lengths = [len(sentence.split()) for sentence in SENTENCES]
+    positions = torch.cat([torch.arange(n) for n in lengths])
+    return positions, torch.arange(len(lengths)).repeat_interleave(torch.tensor(lengths))
+
+
+def blocks(drawing: Canvas, x: Number, y: Number, cell: Number, gap: Number) -> None:
+    """The mask of the row, its upper left corner at x, y; at its left each token and its position,
+    at its top the positions.
+    """
+    row, (positions, owner) = tokens(), places()
+    side = cell * len(row)
+    drawing.matrix(x, y, [[""]], (side, side), hidden=[[True]])
+    for k in range(len(SENTENCES)):
+        at = [i for i, who in enumerate(owner.tolist()) if who == k]
+        start, n = x + cell * at[0], cell * len(at)
+        drawing.box(start, y + cell * at[0], n, n, f"{len(at)} × {len(at)}", "encoder", radius=0)
+    for i, (token, place) in enumerate(zip(row, positions.tolist(), strict=True)):
+        middle = y + (i + 0.5) * cell
+        drawing.text(x - gap, middle, token, size=12, anchor="end", bold=i == FOLLOWED)
+        drawing.text(x - 12, middle, str(place), "position", size=12)
+        drawing.text(x + (i + 0.5) * cell, y - 12, str(place), "position", size=12)
+    drawing.frame(x, y + FOLLOWED * cell, side, cell)
+
+
+def packed_row() -> Canvas:
+    """Three sentences in a row: positions that begin anew, and a mask in blocks."""
+    row, (positions, owner) = tokens(), places()
+    said = "; ".join(
+        f"{token}, position {place}, sentence {who}"
+        for token, place, who in zip(row, positions.tolist(), owner.tolist(), strict=True)
+    )
+    inside = [token for token, who in zip(row, owner, strict=True) if who == owner[FOLLOWED]]
+    drawing = Canvas(
+        "packed_row",
+        720,
+        432,
+        "Three sentences in one row: their positions, and who may look at whom",
+        f"A row of {len(row)} tokens: {said}. Below each other they are the rows of a square, the "
+        f"mask, and side by side its columns. Three blocks on the diagonal, of "
+        f"{', '.join(str(len(s.split())) for s in SENTENCES)} tokens, may be looked at; all else "
+        f"is hatched. A frame is around the row of {row[FOLLOWED]}: it sees "
+        f"{' '.join(inside)} and nothing else.",
+        "Rows look at columns. Each sentence has positions from 0 and sees its own block; the "
+        f"frame is around what {row[FOLLOWED]} sees.",
+    )
+    blocks(drawing, 164, 66, 17, 24)
+    drawing.text(334, 24, "position of each token", "position", size=14)
+    notes = (
+        (0, ["the keys are lost."]),
+        (1, ["who has seen", "the cabinet?"]),
+        (2, ["nobody has."]),
+    )
+    for k, words in notes:
+        at = [i for i, who in enumerate(owner.tolist()) if who == k]
+        middle = 66 + 17 * (at[0] + len(at) / 2)
+        drawing.lines(528, middle - 10, [f"owner {k}:"], size=14, anchor="start", bold=True)
+        drawing.lines(528, middle + 8 * len(words), words, 18, size=14, anchor="start")
+    return drawing
+
+
+def kept() -> list[tuple[str, int, int]]:
+    """What one token of one block keeps for the backward pass: name, how many vectors, of which
+    width; the weights of attention only where they are written down.
+    """
+    return [
+        ("the block's input", 1, D_MODEL),
+        ("query, key, value", 3, D_MODEL),
+        ("weights of attention", 1, N_HEADS * N),
+        ("what the heads give to *W*^O", 1, D_MODEL),
+        ("the sum that LayerNorm reads", 1, D_MODEL),
+        ("what it gives to feed-forward", 1, D_MODEL),
+        ("the wide layer, before GELU", 1, D_FF),
+        ("the wide layer, after GELU", 1, D_FF),
+        ("the sum that LayerNorm reads", 1, D_MODEL),
+    ]
+
+
+def kept_numbers() -> int:
+    """How many numbers that are without the weights of attention: the two norms keep mean and
+    spread as well.
+    """
+    return sum(n * wide for name, n, wide in kept() if "attention" not in name) + 4
+
+
+def kept_bars(drawing: Canvas, x: Number, y: Number, unit: Number, step: Number) -> None:
+    """A bar for each vector that is kept, from x on, `unit` pixels for the width of the model."""
+    for k, (name, n, wide) in enumerate(kept()):
+        top, long = y + k * step, unit * wide / D_MODEL
+        explicit = "attention" in name
+        for i in range(n):
+            colour = "mask" if explicit else "encoder"
+            if n == 3:
+                colour = ("query", "key", "value")[i]
+            drawing.box(x + i * long, top, long, 22, colour=colour, radius=0, dashed=explicit)
+        if explicit:
+            drawing.text(x + long / 2, top + 11, f"*h* · *n* = {wide:,}: by the formula", size=13)
+
+
+def kept_for_backward() -> Canvas:
+    """What a token leaves behind in each block until the backward pass has come by."""
+    said = "; ".join(
+        f"{name.replace('*W*^O', 'W O')}, {n if n > 1 else 'one'} of {wide:,}"
+        for name, n, wide in kept()
+    )
+    total = kept_numbers()
+    drawing = Canvas(
+        "kept_for_backward",
+        720,
+        410,
+        "What a block keeps of one token until the backward pass has used it, drawn to scale",
+        f"Bars, to scale, for BERT base with {N} tokens, in the order in which a block computes "
+        f"them: {said}. The bar of the weights of attention is dashed: it is kept only if "
+        f"attention is computed by the formula. Mean and spread of two norms are four numbers "
+        f"more. Without the dashed bar there are {total:,} numbers.",
+        f"One token of {N} in one block of BERT base, to scale. The fused kernel keeps all but the "
+        "dashed bar.",
+    )
+    for k, (name, _, _) in enumerate(kept()):
+        drawing.text(262, 35 + 37 * k, name, size=14, anchor="end")
+    kept_bars(drawing, 276, 24, 52, 37)
+    drawing.text(
+        276, 364, f"8 *d* + 2 *d*_{{ff}} + 4 = {total:,} numbers", "ink", 15, "start", True
+    )
+    drawing.text(276, 388, "without the dashed bar", size=14, anchor="start")
+    return drawing

@@ -1,0 +1,46 @@
+"""What a model costs (chapter 18b), for a narrow page."""
+
+from lectures_lib.show.drawings import cost
+from lectures_lib.show.drawings.canvas import Canvas
+from lectures_lib.show.drawings.cost import LENGTHS, ROW
+from lectures_lib.show.drawings.narrow.sheet import beside
+
+
+def padded_and_packed() -> Canvas:
+    """The shared rows below the others."""
+    alone, shared = cost.titles()
+    drawing = beside(
+        cost.padded_and_packed(),
+        560,
+        {"Left, each has": "Above, each has", "Right, the same": "Below, the same"},
+    )
+    rows = cost.shared_rows()
+    for y, title, says in (
+        (28, alone, f"{len(LENGTHS)} rows of {max(LENGTHS)}"),
+        (442, shared, f"{len(rows)} rows of {ROW}"),
+    ):
+        drawing.text(20, y, title, bold=True, anchor="start", size=16)
+        drawing.text(20, y + 22, says, anchor="start", size=14)
+    cost.bars(drawing, 20, 70, [[length] for length in LENGTHS], max(LENGTHS), 4.6)
+    cost.bars(drawing, 20, 484, rows, ROW, 4.6)
+    return drawing
+
+
+def packed_row() -> Canvas:
+    """Smaller cells; the sentences are named by their tokens alone."""
+    drawing = beside(cost.packed_row(), 378)
+    cost.blocks(drawing, 90, 72, 13.8, 22)
+    drawing.text(228, 26, "position of each token", "position", size=14)
+    return drawing
+
+
+def kept_for_backward() -> Canvas:
+    """The names above the bars."""
+    drawing = beside(cost.kept_for_backward(), 500)
+    for k, (name, _, _) in enumerate(cost.kept()):
+        drawing.text(16, 20 + 47 * k, name, size=13, anchor="start")
+    cost.kept_bars(drawing, 16, 30, 42, 47)
+    total = f"8 *d* + 2 *d*_{{ff}} + 4 = {cost.kept_numbers():,} numbers"
+    drawing.text(16, 454, total, "ink", 15, "start", True)
+    drawing.text(16, 478, "without the dashed bar", size=14, anchor="start")
+    return drawing
