@@ -724,7 +724,7 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 #
 # [Chapter 14](14_fine_tuning.ipynb#a-small-difference) put two thin matrices beside each of the body's own
 # and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
-# 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> (two seeds, 0.41<!-- low_rank_wnut: low_rank/f1/min .2f --> and
+# 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> (three seeds, 0.40<!-- low_rank_wnut: low_rank/f1/min .2f --> to
 # 0.43<!-- low_rank_wnut: low_rank/f1/max .2f -->), as much as training all 22.7 million. On SQuAD twice as many
 # questions were read as in the table, 12,000, and the answers' F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->
 # (one seed). Both models come with the course; the second has read the village paper above:
