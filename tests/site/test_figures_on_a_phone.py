@@ -118,7 +118,6 @@ def test_a_drawing_of_a_mechanism_is_seen_whole(seen, path, width):
 WHOLE = {
     "notebooks/01_bottleneck.html": ["Two rows of boxes"],
     "notebooks/07b_wordpiece.html": ["Two messages in boxes"],
-    "notebooks/10b_agreement.html": ["The words the keys"],
     "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
     "notebooks/12_bert.html": ["Ten columns for the tokens", "Three bars, each 100 percent"],
     "notebooks/13_pretraining.html": ["The sentence The cat"],

@@ -8,6 +8,7 @@ draw("queries_keys_values")
 from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
+    agreement,
     attention,
     cache,
     decoder,
@@ -51,6 +52,9 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         language_model.chain_rule,
         language_model.decoder_only,
         language_model.five_exercises,
+        agreement.agreement_arc,
+        agreement.one_noun_at_a_time,
+        agreement.three_masks,
     )
 }
 
