@@ -26,36 +26,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "The words the keys to the cabinet near the door, followed by a question mark. A thick arc leads from the question mark back over door and cabinet to keys. Keys is marked plural, cabinet and door are marked singular."}, "figure": {"caption": "The verb agrees with the noun at the far end of the arc. The two nouns under the arc have the other number; they are called attractors, because they tempt."}}
-import matplotlib.pyplot as plt
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import plots
-
-words = ["the", "keys", "to", "the", "cabinet", "near", "the", "door", "?"]
-places = [0.0, 0.95, 1.75, 2.4, 3.55, 4.75, 5.5, 6.3, 7.2]
-_, ax = plt.subplots(figsize=(6.3, 1.9))
-for word, x in zip(words, places, strict=True):
-    colour = {"keys": plots.BLUE, "cabinet": plots.RED, "door": plots.RED}.get(word)
-    ax.text(
-        x, 0, word, ha="center", va="center", color=colour or plots.INK, fontsize=13
-    )
-    if colour:
-        number = "plural" if word == "keys" else "singular"
-        ax.text(x, -0.5, number, ha="center", va="center", color=colour, fontsize=10)
-ax.annotate(
-    "",
-    (places[1], 0.3),
-    (places[8], 0.3),
-    arrowprops={
-        "arrowstyle": "-|>",
-        "connectionstyle": "arc3,rad=0.3",
-        "color": plots.BLUE,
-        "linewidth": 2.5,
-    },
-)
-ax.set(xlim=(-0.5, 7.6), ylim=(-0.8, 2.2))
-ax.set_axis_off()
-plt.show()
+draw("agreement_arc")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -75,12 +49,15 @@ import math
 import random
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from lectures_lib import data, stored, training
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
+from lectures_lib.show import plots
+from lectures_lib.show.drawings import draw
 
 # %% [markdown]
 # ## A grammar of one question
@@ -413,6 +390,9 @@ for n in range(5):
         f"{n} in between: right {share:.2f}, the verb follows", deciding(three_back, n)
     )
 
+# %% tags=["remove-input"]
+draw("one_noun_at_a_time")
+
 # %% tags=["remove-cell"]
 assert deciding(three_back, 3) == [0.0, 1.0, 0.0, 0.0]
 assert deciding(three_back, 2) == [1.0, 0.0, 0.0]
@@ -661,7 +641,11 @@ for who in SELVES["himself"] + SELVES["herself"]:
 # | encoder (chapter 5; BERT, chapter 12) | none but padding | masked words (chapter 13) | both sides | not from left to right (chapter 18) |
 # | decoder of a translator (chapter 6) | causal, but none on the source | the next word of the target | the source, and the left | yes |
 # | decoder alone (chapter 10; GPT) | causal | the next word | the left | yes |
-#
+
+# %% tags=["remove-input"]
+draw("three_masks")
+
+# %% [markdown]
 # Directional models are sometimes said to read a text word by word. Ours reads it at once, all positions in parallel;
 # what makes it directional is the triangle of the mask, and nothing else.
 #

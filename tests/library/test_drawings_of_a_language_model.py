@@ -1,5 +1,6 @@
 """The drawings of chapter 10: their numbers are the chapter's, their boxes the library's modules."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -55,6 +56,10 @@ def test_exercises_are_the_rows_of_the_causal_mask(narrow):
     for i, row in enumerate(causal_mask(n - 1)):
         seen = [word for word, sees in zip(language_model.WORDS, row, strict=False) if sees]
         assert holds_in_order(shown, [*seen, language_model.WORDS[i + 1]])
+    cells = re.findall(r'<rect [^>]*class="f-(decoder|prediction|mask) ', drawing.svg())
+    for i in range(n - 1):
+        kinds = (i + 1) * ["decoder"] + ["prediction"] + (n - 2 - i) * ["mask"]
+        assert cells[i * n : (i + 1) * n] == kinds
     seen, hidden = int(causal_mask(n - 1).sum()), int((~causal_mask(n - 1)).sum())
     for colour, number in (("decoder", seen), ("prediction", n - 1), ("mask", hidden)):
         assert drawing.svg().count(f'class="f-{colour} ') == number + 1  # one in the legend

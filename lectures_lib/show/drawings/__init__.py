@@ -8,6 +8,7 @@ draw("queries_keys_values")
 from collections.abc import Callable
 
 from lectures_lib.show.drawings import (
+    agreement,
     attention,
     bert,
     bleu,
@@ -28,6 +29,8 @@ from lectures_lib.show.drawings import (
     spans,
     subwords,
     training,
+    vision,
+    word_vectors,
     wordpiece,
     writing,
 )
@@ -75,6 +78,14 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         language_model.chain_rule,
         language_model.decoder_only,
         language_model.five_exercises,
+        agreement.agreement_arc,
+        agreement.one_noun_at_a_time,
+        agreement.three_masks,
+        vision.image_to_class,
+        vision.patch_trap,
+        vision.stretched_positions,
+        vision.moved_digit,
+        vision.same_kernel,
         bert.who_sees_whom,
         bert.bert_input,
         bert.bert_body,
@@ -90,6 +101,8 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         spans.span_table,
         spans.windows,
         features.scalar_mix,
+        features.word_states,
+        features.nearest_by_position,
         probing.probe_and_control,
         sentence_vectors.two_encoders,
         sentence_vectors.pooling,
@@ -100,6 +113,8 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         cost.padded_and_packed,
         cost.kept_for_backward,
         cost.packed_row,
+        word_vectors.skip_gram,
+        word_vectors.one_row_or_a_vector_each,
     )
 }
 
