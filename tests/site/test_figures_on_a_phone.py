@@ -120,7 +120,6 @@ WHOLE = {
     "notebooks/07b_wordpiece.html": ["Two messages in boxes"],
     "notebooks/09_generating.html": ["A tree of probabilities"],
     "notebooks/10b_agreement.html": ["The words the keys"],
-    "notebooks/11_vision_transformer.html": ["Left, a handwritten zero"],
     "notebooks/12_bert.html": ["Three bars, each 100 percent"],
     "notebooks/13c_choices.html": [
         "Five rows of three dots",

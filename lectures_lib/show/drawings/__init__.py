@@ -16,6 +16,7 @@ from lectures_lib.show.drawings import (
     positions,
     pretraining,
     recurrent,
+    vision,
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
@@ -41,6 +42,11 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        vision.image_to_class,
+        vision.patch_trap,
+        vision.stretched_positions,
+        vision.moved_digit,
+        vision.same_kernel,
         bert.who_sees_whom,
         bert.bert_input,
         bert.bert_body,
