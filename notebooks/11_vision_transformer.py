@@ -23,44 +23,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left, a handwritten zero of 8 by 8 grey pixels with orange lines that cut it into 16 squares of 2 by 2 pixels. Right, the 16 squares one after the other in two lines, numbered from 1 to 16, with a box marked class before them."}, "figure": {"caption": "An image becomes a sentence of 16 words, with one more in front. The words are read row by row, like a page."}}
-import matplotlib.pyplot as plt
-import torch
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib import data
-from lectures_lib.models.vit import patches
-from lectures_lib.show import plots
-
-
-def show(image, ax, **options):
-    """A grey image (1, height, width), ink dark."""
-    ax.imshow(image[0], cmap="Greys", vmin=0, vmax=options.pop("vmax", 1), **options)
-    ax.set_axis_off()
-
-
-images, labels = data.stack(data.load("images", "test"))
-image = images[labels == 0][0]
-figure = plt.figure(figsize=(6.3, 1.9))
-picture, sentence = figure.subfigures(1, 2, width_ratios=[1, 3])
-ax = picture.subplots()
-show(image, ax)
-for i in (1.5, 3.5, 5.5):
-    ax.axhline(i, color=plots.ORANGE, linewidth=1)
-    ax.axvline(i, color=plots.ORANGE, linewidth=1)
-panels = sentence.subplots(2, 9).flat
-row = [None, *patches(image[None], 2)[0]]
-for i, ax in enumerate(panels):
-    ax.set(aspect="equal", xlim=(-0.05, 1.05), ylim=(-0.05, 1.05))
-    ax.set_axis_off()
-    if i == 0:
-        ax.text(0.5, 0.5, "class", ha="center", va="center", fontsize=10)
-    elif i < 17:
-        show(row[i].view(1, 2, 2), ax, extent=(0, 1, 0, 1))
-        ax.set_title(i, loc="center", fontsize=10)
-    if i < 17:
-        frame = plots.ORANGE if i else plots.GREY
-        ax.add_patch(plt.Rectangle((0, 0), 1, 1, fill=False, color=frame))
-plt.show()
+draw("image_to_class")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -81,6 +47,8 @@ import tempfile
 from contextlib import redirect_stdout
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
+import torch
 import torch.nn.functional as F
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
@@ -89,12 +57,21 @@ from torch.testing import assert_close
 from transformers import ViTForImageClassification
 from transformers.utils import logging
 
-from lectures_lib import training
+from lectures_lib import data, training
 from lectures_lib.blocks.layers import Encoder, initialise
 from lectures_lib.blocks.recording import record
 from lectures_lib.models.vit import ViTConfig, grid
+from lectures_lib.show import plots
 
 logging.disable_progress_bar()
+images, labels = data.stack(data.load("images", "test"))
+
+
+def show(image, ax, **options):
+    """A grey image (1, height, width), ink dark."""
+    ax.imshow(image[0], cmap="Greys", vmin=0, vmax=options.pop("vmax", 1), **options)
+    ax.set_axis_off()
+
 
 # %% [markdown]
 # ## Sixteen pixels, four words
@@ -139,18 +116,8 @@ assert cut[0, 0].tolist() == [11, 12, 21, 22]
 viewed = small.view(1, 4, 4)
 print(viewed[0].int())
 
-# %% mystnb={"image": {"alt": "The 4 by 4 image twice, its 16 numbers coloured by the patch they fall into. Left, four squares of 2 by 2. Right, four horizontal rows."}, "figure": {"caption": "Which pixels share a patch. Left: reshape, permute, reshape. Right: `view` alone. Both give a tensor of the same shape."}} tags=["hide-input"]
-figure, axes = plt.subplots(1, 2, figsize=(5.6, 2.8))
-colours = [plots.BLUE, plots.ORANGE, plots.GREEN, plots.PURPLE]
-for ax, rows, title in zip(axes, (cut, viewed), ("patches", "view alone"), strict=True):
-    for colour, patch in zip(colours, rows[0].int().tolist(), strict=True):
-        for number in patch:
-            r, c = divmod(number, 10)
-            ax.add_patch(plt.Rectangle((c - 0.5, r - 0.5), 1, 1, color=colour))
-            ax.text(c, r, number, ha="center", va="center", color="white")
-    ax.set(xlim=(0.5, 4.5), ylim=(4.5, 0.5), aspect="equal", title=title)
-    ax.set_axis_off()
-plt.show()
+# %% tags=["remove-input"]
+draw("patch_trap")
 
 # %% [markdown]
 # Cut by `view` alone, a "patch" of a grey photograph (16 × 16) would be 256 pixels in reading order. In a colour image
@@ -297,6 +264,9 @@ plt.show()
 # A larger image has more patches than the table has rows. Then the paper **interpolates**: it takes off the class
 # token's row, lays the other rows out as a small image with $d_{\text{model}}$ channels, enlarges that image, and puts
 # the class token's row back in front:
+
+# %% tags=["remove-input"]
+draw("stretched_positions")
 
 
 # %%

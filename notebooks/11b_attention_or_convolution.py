@@ -25,34 +25,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows. In the upper one a handwritten three of 8 by 8 grey pixels with orange lines that cut it into four squares, and beside it these four patches of 4 by 4 pixels. In the lower one the same digit, one pixel further right, and its four patches: in each of them the stroke lies elsewhere."}, "figure": {"caption": "A digit and its four patches; below, the same digit one pixel further right."}}
-import matplotlib.pyplot as plt
-import torch
-import torch.nn.functional as F
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib import data
-from lectures_lib.models.vit import patches
-from lectures_lib.show import plots
-
-
-def show(image, ax, **options):
-    """A grey image (1, height, width), ink dark."""
-    ax.imshow(image[0], cmap="Greys", vmin=0, vmax=1, **options)
-    ax.set_axis_off()
-
-
-images, labels = data.stack(data.load("images", "test"))
-moved = F.pad(images, (1, 0))[..., :8]  # a column of 0 from the left, the last one gone
-of_three = (labels == 3).nonzero()[0]
-figure, panels = plots.small_multiples(10, columns=5, size=(1.15, 1.15))
-for row, image in enumerate((images[of_three], moved[of_three])):
-    show(image[0], panels[5 * row])
-    panels[5 * row].axhline(3.5, color=plots.ORANGE, linewidth=1)
-    panels[5 * row].axvline(3.5, color=plots.ORANGE, linewidth=1)
-    for ax, patch in zip(panels[5 * row + 1 :], patches(image, 4)[0], strict=False):
-        show(patch.view(1, 4, 4), ax, extent=(0, 1, 0, 1))
-        ax.add_patch(plt.Rectangle((0, 0), 1, 1, fill=False, color=plots.ORANGE))
-plt.show()
+draw("moved_digit")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -69,22 +45,41 @@ plt.show()
 # %% tags=["hide-input"]
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
+import torch
+import torch.nn.functional as F
 from torch import nn
 
-from lectures_lib import stored, training
+from lectures_lib import data, stored, training
 from lectures_lib.models.vit import ViT, ViTConfig
+from lectures_lib.show import plots
+
+images, labels = data.stack(data.load("images", "test"))
+moved = F.pad(images, (1, 0))[..., :8]  # a column of 0 from the left, the last one gone
+
+
+def show(image, ax, **options):
+    """A grey image (1, height, width), ink dark."""
+    ax.imshow(image[0], cmap="Greys", vmin=0, vmax=1, **options)
+    ax.set_axis_off()
+
 
 # %% [markdown]
 # ## The same kernel everywhere
 #
 # Take one row of pixels across a stroke, 0, 0, 3, 5, 0, 0, and a **kernel** of two numbers, (−1, 1): at each place, the
-# right pixel minus the left one. By hand this gives 0, 3, 2, −5, 0, and with a ReLU 0, 3, 2, 0, 0. Now move the stroke
-# by one pixel, 0, 0, 0, 3, 5, 0: the results move along, 0, 0, 3, 2, 0. This is called **translation equivariance**.
-# The sum or the mean over all places then stays 5 or 1, wherever the stroke is: **translation invariance**.
+# right pixel minus the left one, and then a ReLU. Now move the stroke by one pixel, and compare:
+
+# %% tags=["remove-input"]
+draw("same_kernel")
+
+# %% [markdown]
+# The results move along with the stroke. This is called **translation equivariance**. Their sum or their mean over all
+# places then stays 5 or 1, wherever the stroke is: **translation invariance**.
 #
-# Cut into patches of two pixels, the same row was (0, 0), (3, 5), (0, 0), and is now (0, 0), (0, 3), (5, 0). Nothing
-# tells a linear layer that these belong to the same stroke. That is what a convolution knows and a ViT has to learn:
-# neighbouring pixels belong together, and a thing is the same thing wherever it stands.
+# The patches are other ones. Nothing tells a linear layer that (0, 3) and (5, 0) belong to the same stroke as (3, 5) did.
+# That is what a convolution knows and a ViT has to learn: neighbouring pixels belong together, and a thing is the same
+# thing wherever it stands.
 
 # %%
 stroke = torch.tensor([0.0, 0, 3, 5, 0, 0])
