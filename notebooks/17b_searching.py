@@ -32,6 +32,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from lectures_lib.data.book import book_questions, book_sections
 from lectures_lib.models import minilm
+from lectures_lib.show import plots
 from lectures_lib.tasks.sentence_bert import SentenceBert, cosines
 
 # Sorted, texts of like length share a batch, and little of what is computed is padding.
@@ -58,7 +59,7 @@ for ax, (name, nearness) in zip(
     strict=True,
 ):
     scores, places = nearness[0].topk(3)
-    ax.barh(range(3), scores, color="tab:blue", alpha=0.3)
+    ax.barh(range(3), scores, color=plots.BLUE, alpha=0.3)
     for row, i in enumerate(places):
         ax.text(0.01, row, f"{sections[i].title} ({sections[i].chapter})", va="center")
     ax.set(title=name, yticks=[], xlim=(0, 1))
@@ -93,6 +94,7 @@ from transformers.utils import logging
 
 from lectures_lib import data, stored
 from lectures_lib.metrics import sign_test
+from lectures_lib.show.drawings import draw
 from lectures_lib.tasks import alignment
 from lectures_lib.tasks.sentence_bert import Siamese, SiameseBatches, ranking_loss
 from lectures_lib.tasks.task_heads import best_spans
@@ -114,6 +116,9 @@ def lower_layers(n):
 # MiniLM, a BERT of six layers, was trained so that texts that belong together get vectors with a high cosine. A text's
 # vector is the mean of its tokens' vectors. So a search encodes the sections once and keeps the vectors; when a
 # question comes it is encoded, too, and the sections are sorted by cosine:
+
+# %% tags=["remove-input"]
+draw("searching")
 
 # %%
 # All of it in one place, with Hugging Face's names: it runs elsewhere, too.

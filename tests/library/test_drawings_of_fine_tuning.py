@@ -14,7 +14,7 @@ from lectures_lib.tasks import alignment
 from lectures_lib.tasks.low_rank import LowRank
 from lectures_lib.tasks.task_heads import SpanScores, best_spans
 from lectures_lib.tokenization import WordPiece
-from tests.helpers.drawn import constants, holds_in_order, texts, written
+from tests.helpers.drawn import NOTEBOOKS, constants, holds_in_order, texts, written
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -45,6 +45,8 @@ def test_the_thin_matrices_are_the_librarys():
     shown = " ".join(texts(draw("low_rank").svg()))
     assert f"{few:,} numbers" in shown and f"{layer.weight.numel():,} numbers" in shown
     assert layer.scale == fine_tuning.SCALE
+    chapter = (NOTEBOOKS / "14_fine_tuning.py").read_text(encoding="utf-8")
+    assert f"with $r = {fine_tuning.RANK}$" in chapter and f"r={fine_tuning.RANK}," in chapter
 
 
 def test_a_frame_is_around_what_a_head_reads():
