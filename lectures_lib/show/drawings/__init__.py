@@ -15,6 +15,7 @@ from lectures_lib.show.drawings import (
     heads,
     positions,
     recurrent,
+    word_vectors,
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
@@ -40,6 +41,10 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        word_vectors.skip_gram,
+        word_vectors.one_row_or_a_vector_each,
+        features.word_states,
+        features.nearest_by_position,
         features.scalar_mix,
     )
 }
