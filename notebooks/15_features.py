@@ -139,10 +139,17 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
-# By hand, with $v = (1, 2)$ for "tree", $v' = (0.5, 0.25)$ for "old", and two false neighbours with $v' = (1, -1)$ and
-# $(0, 0.5)$: the dot products are 1, −1 and 1. For the false ones "no" is right, so their signs turn: 1, 1 and −1. The
-# first two answers are right (old: yes; the first false one: no) and cost $-\log\sigma(1) = 0.313$ each; the third is
-# wrong, and costs $-\log\sigma(-1) = 1.313$. (In three digits, the parts seem to miss the sum by 0.001.)
+# By hand, for the pair (tree, old) and two false neighbours, "soup" and "key":
+
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
+
+draw("skip_gram")
+
+# %% [markdown]
+# The false neighbours' right answer is "no", and $1 - \sigma(x) = \sigma(-x)$: that is the minus sign in the formula. The
+# model is right about "old" and "soup", and pays most for "key". (In three digits, the parts seem to miss the sum by
+# 0.001.)
 
 
 # %%
@@ -154,7 +161,7 @@ def skip_gram_loss(v, v_near, v_noise):
 
 
 v, near = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 0.25]])
-noise = torch.tensor([[[1.0, -1.0], [0.0, 0.5]]])
+noise = torch.tensor([[[1.0, -1.0], [0.0, 0.5]]])  # "soup" and "key"
 parts = [-math.log(1 / (1 + math.exp(-x))) for x in (1.0, 1.0, -1.0)]
 print(" + ".join(f"{part:.3f}" for part in parts), f"= {sum(parts):.3f}")
 print(f"by the function: {skip_gram_loss(v, near, noise):.3f}")
@@ -290,9 +297,14 @@ plt.show()
 #
 # ## ELMo, GPT, BERT
 #
-# So the vector must be *computed* from the sentence. The year 2018 brought three ways to do it, which the
-# [lectures](../book/references.md) compare. (CoNLL-2003 is a task of finding names in news, GLUE a collection of
-# tasks.)
+# So the vector must be *computed* from the sentence:
+
+# %% tags=["remove-input"]
+draw("one_row_or_a_vector_each")
+
+# %% [markdown]
+# The year 2018 brought three ways to do it, which the [lectures](../book/references.md) compare. (CoNLL-2003 is a task
+# of finding names in news, GLUE a collection of tasks.)
 #
 # | | reads | what one takes for a task | CoNLL-2003 names, test F1 | GLUE, average |
 # |---|---|---|---|---|
@@ -330,35 +342,10 @@ print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
 # State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. Of
-# the grid below a classifier gets one cell from each sentence: here the top one, state 6, in the word's column.
+# all these vectors a classifier gets one from each sentence, here the last of its "light":
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Below, a grid: at its foot, the twelve pieces of the sentence of the bicycle with their ids; above each piece seven cells, states 0 to 6. The column of light, place 6, is framed, and its top cell is orange. An arrow leads from it to the first row of a table above the grid: 12 rows, one a sentence, 384 numbers wide, with its sense beside each row, not heavy or brightness. Beside the table: logistic regression."}, "figure": {"caption": "From a sentence to a row of features. Every cell of the grid is a vector of 384 numbers; the framed column is the seven vectors taken above. For a task about whole sentences one would take the column of [CLS], or the mean of a row."}}
-figure, ax = plt.subplots(figsize=(5.7, 5.6))
-for x, (piece, number) in enumerate(zip(pair.tokens, pair.ids, strict=True)):
-    ax.text(x, -1.5, piece, ha="right", va="top", rotation=45, fontsize=9)
-    ax.text(x, -1.0, number, ha="center", va="center", fontsize=9, color=plots.GREY)
-    for state in range(7):
-        taken = plots.ORANGE if (x, state) == (place, 6) else plots.PALE
-        ax.add_patch(plt.Rectangle((x - 0.42, state - 0.4), 0.84, 0.8, color=taken))
-frame = {"fill": False, "edgecolor": plots.BLUE, "lw": 2}
-ax.add_patch(plt.Rectangle((place - 0.5, -0.5), 1, 7, **frame))
-for state in range(7):
-    ax.text(-0.8, state, f"state {state}", ha="right", va="center", fontsize=9)
-some = [e["sense"] for e in examples if e["word"] == "light"][:12]
-for i, said in enumerate(some):
-    y = 15.9 - 0.65 * i
-    colour = plots.PALE if i else plots.ORANGE
-    ax.add_patch(plt.Rectangle((1.6, y - 0.25), 4.6, 0.5, color=colour))
-    ax.text(6.6, y, said, va="center", fontsize=9)
-ax.plot([place, place, 0.5, 0.5], [6.6, 7.6, 7.6, 15.9], color=plots.ORANGE, lw=1.5)
-arrow = {"arrowstyle": "-|>", "color": plots.ORANGE, "lw": 1.5, "shrinkA": 0}
-ax.annotate("", (1.6, 15.9), (0.5, 15.9), arrowprops=arrow)
-ax.text(1.6, 16.6, "features (12, 384)", fontsize=9)
-ax.text(6.6, 16.6, "labels", fontsize=9)
-ax.text(9.4, 12.2, "→ logistic\nregression", va="center", fontsize=10, weight="bold")
-ax.set(xlim=(-2.9, 12.4), ylim=(-3.6, 17.3))
-ax.set_axis_off()
-plt.show()
+# %% tags=["remove-input"]
+draw("word_states")
 
 # %% [markdown]
 # The whole path, with Hugging Face's names (with `"sentence-transformers/all-MiniLM-L6-v2"` for `minilm.checkpoint()`
@@ -444,37 +431,8 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # (right; in code, `may`). Then position by itself is exactly at chance:
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three drawings with two columns, the meanings brightness and not heavy, and two rows, the word at position 2 and at position 6. A ringed sentence at the upper left asks. Not matched: two sentences at the upper left and two at the lower right; the nearest by position is the other one at the upper left, 1 of 1 right. Matched: two sentences in each cell; nearest are the three others of the upper row, 1 of 3 right. Matched, other positions only: nearest are the four of the lower row, 2 of 4 right."}, "figure": {"caption": "Who is nearest by position alone? The ringed sentence asks, full marks are its nearest. Each mark is a sentence; its column is the meaning of light, its row the place of the word."}}
-def who_is_near(ax, title, cells, own_row):
-    """Sentences by meaning (column) and position (row); full: nearest by position."""
-    near = []
-    for x, y in cells:
-        colour, mark, _ = MARKS[x]
-        for k in (0, 1):
-            asks = (x, y, k) == (0, 0, 0)
-            full = not asks and (y == 0) == own_row
-            near += [x == 0] if full else []
-            face = colour if full else "none"
-            at = x + 0.3 * k - 0.15, -y
-            ax.scatter(*at, s=70, marker=mark, facecolor=face, edgecolor=colour)
-            if asks:
-                ax.scatter(*at, s=260, facecolor="none", edgecolor=plots.INK, lw=1.5)
-    ax.text(0.5, -1.65, f"{sum(near)} of {len(near)} right", ha="center", fontsize=10)
-    ax.set(xlim=(-0.5, 1.5), ylim=(-1.85, 0.5), yticks=[])
-    ax.set_xticks([0, 1], ["brightness", "not heavy"])
-    ax.tick_params(length=0, labelsize=9, labelbottom=False, labeltop=True)
-    ax.set_title(title, fontsize=10)
-    ax.axhline(-0.5, color=plots.QUIET, lw=1)
-    ax.axvline(0.5, ymin=0.2, color=plots.QUIET, lw=1)
-
-
-figure, axes = plt.subplots(1, 3, figsize=(7.4, 2.5))
-both = [(0, 0), (1, 0), (0, 1), (1, 1)]
-who_is_near(axes[0], "not matched", [(0, 0), (1, 1)], own_row=True)
-who_is_near(axes[1], "matched", both, own_row=True)
-who_is_near(axes[2], "other positions only", both, own_row=False)
-axes[0].set_yticks([0, -1], ["position 2", "position 6"])
-plt.show()
+# %% tags=["remove-input"]
+draw("nearest_by_position")
 
 # %%
 word = [e["word"] for e in examples]

@@ -100,6 +100,8 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         spans.labels_on_pieces,
         spans.span_table,
         spans.windows,
+        word_vectors.skip_gram,
+        word_vectors.one_row_or_a_vector_each,
         features.scalar_mix,
         features.word_states,
         features.nearest_by_position,
@@ -113,8 +115,6 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         cost.padded_and_packed,
         cost.kept_for_backward,
         cost.packed_row,
-        word_vectors.skip_gram,
-        word_vectors.one_row_or_a_vector_each,
     )
 }
 

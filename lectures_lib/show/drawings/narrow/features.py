@@ -16,3 +16,32 @@ def scalar_mix() -> Canvas:
     drawing.arrow([(83, low - 34), (83, low - 6), (140, low - 6), (140, low - 34)], "neutral", 2.5)
     drawing.text(112, low + 14, "softmax", bold=True)
     return drawing
+
+
+def word_states() -> Canvas:
+    """The grid above, the table and the classifier below."""
+    said = {
+        "Left, a grid": "Above, a grid",
+        "a table at the right": "a table below",
+        "leads up to": "leads down to",
+    }
+    drawing = beside(features.word_states(), 640, said)
+    grid = features.draw_states(drawing, 78, 66, (38, 23))
+    table = features.draw_features(drawing, 190, 410, (146, 25), labels_right=False)
+    y, first = grid.centre(features.LIGHT, 0)[1], table.centre(0, 0)[1]
+    drawing.arrow(
+        [(grid.right + 3, y), (361, y), (361, first), (table.right + 4, first)], "ink", 2.5
+    )
+    drawing.arrow([(table.middle[0], table.bottom + 26), (table.middle[0], 580)], "neutral", 2.5)
+    drawing.arrow([(142, table.bottom + 26), (142, 580)], "neutral", 2.5)
+    drawing.box(112, 584, 224, 40, "logistic regression", bold=True)
+    return drawing
+
+
+def nearest_by_position() -> Canvas:
+    """The three squares below each other."""
+    said = {"Three squares side by side": "Three squares below each other"}
+    drawing = beside(features.nearest_by_position(), 660, said)
+    for i, panel in enumerate(features.PANELS):
+        features.draw_panel(drawing, 104, 76 + 218 * i, (118, 46), panel, labelled=True)
+    return drawing
