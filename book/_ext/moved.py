@@ -57,9 +57,7 @@ def load(file: Path = FILE) -> dict[str, str]:
 
 def of_page(page: str, moved: dict[str, str]) -> dict[str, str]:
     """The anchors that a page has lost, each with its new address."""
-    return {
-        old.partition("#")[2]: new for old, new in moved.items() if old.startswith(f"{page}#")
-    }
+    return {old.partition("#")[2]: new for old, new in moved.items() if old.startswith(f"{page}#")}
 
 
 def renamed(moved: dict[str, str]) -> dict[str, str]:

@@ -93,8 +93,8 @@ def text(questions: Sequence[Question], seed: int, solutions: bool) -> str:
 
 
 def heading(chapter: int) -> str:
-    """A chapter's, as Markdown; if it has more pages, "Chapters 7 and 7b" or "16, 16b and 16c", with
-    a label, since other pages link to #chapter-7.
+    """A chapter's, as Markdown; if it has more pages, "Chapters 7 and 7b" or "16, 16b and 16c",
+    with a label, since other pages link to #chapter-7.
     """
     first, *more = dict.fromkeys(
         one.chapter.split(".")[0] for one in book_sections() if one.number == chapter

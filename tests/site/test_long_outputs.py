@@ -33,7 +33,14 @@ def test_sentences_wrap_and_tables_keep_their_columns(text, expected):
 @pytest.mark.browser
 @pytest.mark.parametrize(
     "chapter",
-    ["09_generating", "10b_agreement", "14b_words_and_spans", "16_what_bert_learns", "16b_probing", "16c_trees"],
+    [
+        "09_generating",
+        "10b_agreement",
+        "14b_words_and_spans",
+        "16_what_bert_learns",
+        "16b_probing",
+        "16c_trees",
+    ],
 )
 def test_on_a_wide_page_nothing_printed_scrolls_sideways(live, chapter):
     page = live(width=1360, path=f"notebooks/{chapter}.html")

@@ -1,5 +1,5 @@
-"""Homework 7: probing and sentence vectors (chapters 16, 16b, 16c and 17). Eight questions, 20 points,
-two and a half hours.
+"""Homework 7: probing and sentence vectors (chapters 16, 16b, 16c and 17). Eight questions, 20
+points, two and a half hours.
 
 No question needs a model: attention weights, impacts and vectors are given as numbers, so that all
 of it runs anywhere.
