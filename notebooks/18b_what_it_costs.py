@@ -2,8 +2,8 @@
 # # What does it cost?
 #
 # Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on average, a few far
-# longer. On the left of the figure they stand as one usually stacks them. All that is grey is padding: it is multiplied
-# by every matrix of the model, and then thrown away. On the right the same sentences share rows.
+# longer. First they stand as one usually stacks them. All that is grey is padding: it is multiplied by every matrix of
+# the model, and then thrown away. Then the same sentences share rows.
 #
 # **What does a model cost, in operations, in bytes and in time, and which of the well-known savings pay?**
 

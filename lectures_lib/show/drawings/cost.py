@@ -72,7 +72,7 @@ def padded_and_packed() -> Canvas:
         f"{max(LENGTHS)} tokens: {alone}. Right, the same bars behind each other in {n} rows of "
         f"{ROW} tokens: {shared}; only the last row is more than half grey.",
         f"A bar for each of {len(LENGTHS)} sentences, as long as it has tokens; grey is padding. "
-        f"Left: one sentence a row. Right: several sentences share a row of {ROW} tokens.",
+        f"First one sentence a row; then several sentences share a row of {ROW} tokens.",
     )
     token = 5
     for x, title, says in (

@@ -86,8 +86,9 @@ def two_encoders() -> Canvas:
         "pooled to a vector u, B through the same BERT, alone, to a vector v; an equals sign "
         "stands between the two. Frames mark u and v: they can be kept. Their cosine is the "
         f"result. That takes {alone:,} passes, and dot products.",
-        "On the left nothing can be computed before both sentences are known. On the right u and "
-        "v are made once and kept; the price is that the words of A never see those of B.",
+        "In a cross-encoder nothing can be computed before both sentences are known. In a "
+        "bi-encoder u and v are made once and kept; the price is that the words of A never see "
+        "those of B.",
     )
     cross(drawing, 24, 30)
     drawing.line([(360, 20), (360, 436)], "neutral", 1)
