@@ -1,5 +1,5 @@
-"""Which layers of a frozen BERT serve best as features for names (chapter 15b; the form of
-Devlin et al. 2019, table 7)?
+"""Which layers of a frozen BERT serve best as features for names (chapter 15b; the form of Devlin
+et al. 2019, table 7)?
 
     python experiments/ner_features.py
         three seeds, about ten minutes on two cores; writes book/results/ner_features.json

@@ -131,11 +131,10 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 # From the pair (tree, old) a model could be asked "which word stood near *tree*?" That is a choice among the whole
 # vocabulary, a softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks
 # something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each:
-# *did this word stand near?* Every word has two vectors: $v$ is
-# used when the word itself is asked about, $v'$ when it may be the neighbour. (With one, $v \cdot v$ is never negative,
-# and a word would always count as its own neighbour.) The probability of "yes" is
-# $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the loss of one pair is
-# (equation 4 of the paper)
+# *did this word stand near?* Every word has two vectors: $v$ is used when the word itself is asked about, $v'$ when it
+# may be the neighbour. (With one, $v \cdot v$ is never negative, and a word would always count as its own neighbour.)
+# The probability of "yes" is $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the
+# loss of one pair is (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
@@ -425,14 +424,15 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
-# beginning of its sentences (left), the vectors would find it without any understanding. So the set is **matched**: for
-# each word, both meanings stand equally often at each position (middle). But as nobody is their own neighbour, one's
-# own position now points to the *wrong* meaning. So only neighbours with the word at another position are allowed
-# (right; in code, `may`). Then position by itself is exactly at chance:
-
+# beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
+# word, both meanings stand equally often at each position. But as nobody is their own neighbour, one's own position now
+# points to the *wrong* meaning. So only neighbours with the word at another position are allowed (in code, `may`):
 
 # %% tags=["remove-input"]
 draw("nearest_by_position")
+
+# %% [markdown]
+# Then position by itself is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]

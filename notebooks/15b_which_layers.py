@@ -35,8 +35,9 @@ draw("scalar_mix")
 # - compare frozen features with fine-tuning, in F1 and in cost;
 # - find out that a vector belongs to another word, though no error is raised.
 #
-# **Time** about 40 minutes. **You need** from [chapter 14b](14b_words_and_spans.ipynb) the BIO labels, in which names are
-# marked, and from [chapter 15](15_features.ipynb#a-word-s-vector) how a word's vector is taken out of BERT.
+# **Time** about 40 minutes. **You need** [chapters 14b](14b_words_and_spans.ipynb) and
+# [15](15_features.ipynb#a-word-s-vector): the BIO labels, in which names are marked, and how a word's vector is taken out
+# of BERT.
 
 # %% tags=["hide-input"]
 import re
@@ -378,8 +379,8 @@ if REAL:
 #
 # 4.0<!-- ner_features: cost/epoch_of_fine_tuning_over_features/median .1f --> times. "2" takes the backward pass for one
 # more reading. But it has two products to compute where the forward pass has one: for what entered a layer, and for the
-# layer's weights. That makes 3; what a training step does besides, updating all weights for one, must be the rest. (We
-# did not measure the parts.)
+# layer's weights. That makes 3. What a training step does besides, such as updating the weights, must be the rest; we did
+# not measure the parts.
 #
 # </details>
 
