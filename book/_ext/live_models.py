@@ -1,5 +1,9 @@
-"""The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits."""
+"""The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits. A
+file's address has a digest of what is in it, so that a browser which has kept an older one never
+takes it for the new, nor one that belongs to another model.
+"""
 
+import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -20,9 +24,9 @@ def model(
     """
     return {
         "kind": kind,
-        "weights": f"models/{weights.name}",
-        "vocabulary": vocabulary and f"models/{vocabulary.name}",
-        "learned": learned and f"models/{learned.name}",
+        "weights": address(weights),
+        "vocabulary": vocabulary and address(vocabulary),
+        "learned": learned and address(learned),
         "bytes": sum(file.stat().st_size for file in (weights, learned) if file),
         "files": [file for file in (weights, vocabulary, learned) if file],
     }
@@ -30,6 +34,18 @@ def model(
 
 def addresses(one: dict) -> dict:
     """The same, without where the files are now."""
+def address(file: Path) -> str:
+    """Where a page fetches this file, seen from the folder of its scripts."""
+    return f"models/{file.name}?{digest(file, file.stat().st_mtime_ns)}"
+
+
+@cache
+def digest(file: Path, changed: int) -> str:
+    """Eight letters for what is in a file; remembered until it changes."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
+
+
     return {key: one[key] for key in one if key != "files"}
 
 
