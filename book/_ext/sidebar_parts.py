@@ -1,7 +1,7 @@
 """The list of all pages is folded by part: the part of the page that is read is open, on a page of
 no part the parts that hold chapters. It is plain HTML, so that it works without scripts. A script
 (book/_static/contents.js) keeps the current page, and in the page's Contents the section that is
-read, marked and in view.
+read, marked and in view; another (progress.js) marks the chapters that one has read.
 """
 
 import re
@@ -41,3 +41,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("html-page-context", offer, priority=100)  # the theme renders it early
     app.add_js_file("contents.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+    app.add_js_file("shared.js")
+    app.add_js_file("progress.js")
