@@ -7,6 +7,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from kept import kept
+
 from lectures_lib import stored
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert
@@ -32,8 +34,6 @@ def model(
     }
 
 
-def addresses(one: dict) -> dict:
-    """The same, without where the files are now."""
 def address(file: Path) -> str:
     """Where a page fetches this file, seen from the folder of its scripts."""
     return f"models/{file.name}?{digest(file, file.stat().st_mtime_ns)}"
@@ -46,6 +46,8 @@ def digest(file: Path, changed: int) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
 
 
+def addresses(one: dict) -> dict:
+    """The same, without where the files are now."""
     return {key: one[key] for key in one if key != "files"}
 
 
@@ -54,9 +56,16 @@ def sentences() -> dict:
     """MiniLM as it is published: it also turns a question into a vector, on the page "Ask the
     book".
     """
-    MADE.mkdir(parents=True, exist_ok=True)
     file = MADE / "minilm_8bit.safetensors"
-    stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+
+    def make() -> bytes:
+        MADE.mkdir(parents=True, exist_ok=True)
+        stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+        return b"made"
+
+    kept("files", file.name, make)  # of the same model by the same programs
+    if not file.exists():
+        make()
     return model("sentences", file, VOCABULARY)
 
 

@@ -7,7 +7,7 @@ a reader arrives at the top of the old page.
 """
 
 import json
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,25 +57,14 @@ def script(places: dict[str, str]) -> str:
     return SCRIPT % json.dumps(places, ensure_ascii=False).replace("<", "\\u003c")
 
 
-def anchors(app: Sphinx, page: str) -> set[str]:
-    """All names under which the parts of a page can be found."""
-    return {name for node in app.env.get_doctree(page).findall() for name in ids(node)}
-
-
-def ids(node: nodes.Node) -> list[str]:
-    """A node's names; a text has none."""
-    return node.get("ids", []) if isinstance(node, nodes.Element) else []
-
-
 def check(app: Sphinx, env: Any) -> None:
     """Warn, and so stop the build, where an old address is in use or a new one leads nowhere."""
-    known = cache(partial(anchors, app))
     for old, new in load().items():
         for address, wanted in ((old, False), (new, True)):
             page, _, anchor = address.partition("#")
             if page not in env.found_docs:
                 logger.warning("moved.yml: there is no page %s", page)
-            elif (anchor in known(page)) != wanted:
+            elif (anchor in env.course_told[page]["names"]) != wanted:
                 logger.warning("moved.yml: %s is %s", address, "lost" if wanted else "a section")
 
 

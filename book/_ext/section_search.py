@@ -155,7 +155,8 @@ def collected(app: Sphinx) -> dict[str, Any]:
         if page not in env.found_docs:
             continue
         title = in_contents or env.titles[page].astext()
-        for number, section in enumerate(page_sections(env.get_doctree(page))):
+        for number, told_of in enumerate(env.course_told[page]["sections"]):
+            section = dict(told_of)
             if number == 0:
                 section["title"] = re.sub(r"^\d+\. ", "", title)
             address = f"{page}#{section['anchor']}" if section["anchor"] else page
