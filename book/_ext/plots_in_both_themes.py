@@ -174,9 +174,11 @@ def tags(node: nodes.image, source: Path, address: str) -> str:
     images = both(svg, f"{folder}/{name}", alt)
     small = result(narrow, svg)
     if small is None:
-        return scrolling(images, svg)
+        return scrolling(images, svg) + result(heat_maps.key, svg)
     images += both(small, f"{folder}/{narrow_name(name)}", alt, "plot plot-narrow")
-    return scrolling(images + moved(node, svg), svg, kind="plot-scroll plot-layouts")
+    return scrolling(images + moved(node, svg), svg, kind="plot-scroll plot-layouts") + result(
+        heat_maps.key, svg
+    )
 
 
 def moved(node: nodes.image, svg: str) -> str:
