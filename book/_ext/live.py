@@ -29,7 +29,7 @@ import yaml
 from docutils import nodes
 from first_answers import answers
 from kept import result
-from live_models import addresses
+from live_models import address, addresses
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -81,7 +81,11 @@ def made(name: str) -> tuple[dict, str]:
 def figure(name: str) -> tuple[dict, str]:
     """The same, from the last build if neither models nor scripts have changed."""
     kept = result(made, name)
-    there = all(file.exists() for model in kept[0].get("models", []) for file in model["files"])
+    there = all(
+        file.exists() and address(file) in model.values()
+        for model in kept[0].get("models", [])
+        for file in model["files"]
+    )
     return kept if there else made(name)
 
 
