@@ -20,7 +20,12 @@ import sys
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "book" / "_ext"))
+import kept  # noqa: E402
+
 HTML = ROOT / "_build" / "html"
+WRITTEN = ROOT / "_build" / "written"  # the same before scripts and styles are trimmed: told.py
+DONE = ROOT / "_build" / "done"  # what the last build was made of, if it had no warnings
 MODULES = ROOT / "node_modules"
 LIGHTHOUSE = "lighthouse@13.5.0"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -57,15 +62,32 @@ def vendor() -> None:
     installed.touch()
 
 
+def begin() -> bool:
+    """Put what the last build has written where this one will write, if that helps: where it had
+    nothing to warn of, and nothing but notebooks has changed since. Else begin with nothing, and
+    every page is read; returns whether that is so.
+    """
+    shutil.rmtree(HTML, ignore_errors=True)
+    now = kept.everything_else()
+    same = DONE.exists() and DONE.read_text(encoding="utf-8") == now and WRITTEN.exists()
+    DONE.unlink(missing_ok=True)  # until this build is through
+    if same:
+        shutil.copytree(WRITTEN, HTML)
+    else:
+        shutil.rmtree(WRITTEN, ignore_errors=True)
+    return not same
+
+
 def build() -> None:
     """Build every page of _toc.yml into _build/html. A warning is an error, and so is a reference
     to nothing.
 
-    Always all of them: a page that is taken from the last build would not warn again.
+    A page is taken from the last build only if that had no warnings, and only where it would be
+    written with the same words again (book/_ext/told.py).
     """
     vendor()
-    shutil.rmtree(HTML, ignore_errors=True)
-    print("Building the site, which takes a minute or two ...", flush=True)
+    every = begin()
+    print("Building the site, which takes a minute or so ...", flush=True)
     command = [
         str(pathlib.Path(sys.executable).with_name("jupyter-book")),
         "build",
@@ -73,13 +95,15 @@ def build() -> None:
         "-W",
         "-n",
         "--keep-going",
-        "--all",
         "-q",
+        *(["--all"] if every else []),
     ]
     if subprocess.run(command, cwd=ROOT).returncode != 0:
         sys.exit(
             "The site was not built: every line with WARNING or ERROR above is a thing to mend."
         )
+    DONE.write_text(kept.everything_else(), encoding="utf-8")
+    kept.forget()
     print(f"The site is built: {HTML / 'index.html'}")
 
 

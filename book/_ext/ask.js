@@ -27,6 +27,8 @@
     made.append(...children);
     return made;
   };
+  // What is HTML: letters with what stands below and above them.
+  const printed = (name, html) => Object.assign(document.createElement(name), { innerHTML: html });
   const slug = (text) =>
     text
       .toLowerCase()
@@ -39,7 +41,7 @@
     const button = element(
       "button",
       { type: "button", onclick: () => pick(i) },
-      at < 0 ? questions[i] : sections[at][2],
+      at < 0 ? questions[i] : printed("span", sections[at][4]),
     );
     if (at >= 0) button.append(" ", element("small", {}, `section of ${sections[at][1]}`));
     button.ariaPressed = String(i === picked);
@@ -56,7 +58,7 @@
     const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
     const has = (text) => typed.every((word) => text.toLowerCase().includes(word));
     const right = [...questions.keys()].filter((i) => has(questions[i]));
-    const also = [...sections.keys()].filter((i) => has(sections[i].slice(1).join(" ")));
+    const also = [...sections.keys()].filter((i) => has(sections[i].slice(1, 4).join(" ")));
     matches.replaceChildren(
       ...(typed.length ? [...right, ...also.map((j) => questions.length + j)] : [])
         .slice(0, 4 * SHOWN)
@@ -154,7 +156,7 @@
     found.scrollIntoView({ block: "nearest" });
   }
 
-  function result({ section: [address, chapter, title, text], j, score }) {
+  function result({ section: [address, chapter, title, , shown, text], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, 100 * score)}%`;
     const more = element(
@@ -174,9 +176,9 @@
     return element(
       "li",
       {},
-      element("p", {}, element("a", { href: address }, title)),
+      element("p", {}, Object.assign(printed("a", shown), { href: address })),
       where,
-      element("p", {}, text),
+      printed("p", text),
     );
   }
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import live_models
 import torch
 from docutils import nodes
+from formula_text import printed
 from queries import AFTERWARDS, QUERIES
 from safetensors.torch import load_file, save_file
 from sphinx.application import Sphinx
@@ -181,6 +182,8 @@ def page_html(
                 section.chapter,
                 section.title,
                 section.text,
+                printed(html.escape(section.title)),
+                printed(html.escape(section.text)),
             ]
             for section in sections
         ],

@@ -4,6 +4,7 @@ for a sentence of the reader's own.
 """
 
 import html
+import io
 import json
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import quizzes
 import social_cards
 from being_found import chapter_lines
 from docutils import nodes
+from kept import result
 from PIL import Image
 from section_search import contents_titles
 from sphinx.application import Sphinx
@@ -122,25 +124,24 @@ def asked(name: str) -> str:
 
 def thumbnails(app: Sphinx, page: str) -> tuple[int, int]:
     """Write a chapter's picture, small, into the site, for each theme; its width and height."""
-    figure = social_cards.first_figure(app, page)
-    if figure:
-        light = social_cards.in_pixels(figure["light"])
-        dark = social_cards.in_pixels(figure["dark"], DARK[GROUND])
-    else:
-        light = dark = social_cards.arcs(WIDTH)
-    name = page.rsplit("/", 1)[-1]
-    thumbnail(dark, Path(app.outdir, THUMBNAILS, name + ENDS["dark"]))
-    return thumbnail(light, Path(app.outdir, THUMBNAILS, name + ENDS["light"]))
+    figure = app.env.course_told[page]["figure"]
+    folder, name = Path(app.outdir, THUMBNAILS), page.rsplit("/", 1)[-1]
+    folder.mkdir(parents=True, exist_ok=True)
+    for theme, ground in (("dark", DARK[GROUND]), ("light", "#ffffff")):
+        size, content = result(thumbnail, figure and figure[theme], ground)
+        (folder / f"{name}{ENDS[theme]}").write_bytes(content)
+    return size
 
 
-def thumbnail(picture: Image.Image, file: Path) -> tuple[int, int]:
-    """Write it so large as a card may show it; its width and height."""
+def thumbnail(figure: str | None, ground: str) -> tuple[tuple[int, int], bytes]:
+    """A figure, or the arcs, so large as a card may show it: its width and height, and the file."""
+    picture = social_cards.in_pixels(figure, ground) if figure else social_cards.arcs(WIDTH)
     small = picture.convert("RGB")
     small.thumbnail((2 * WIDTH, 2 * HEIGHT), Image.Resampling.LANCZOS)
-    file.parent.mkdir(parents=True, exist_ok=True)
     few = small.quantize(128, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)  # rare hues, too
-    few.save(file, optimize=True)
-    return small.size
+    with io.BytesIO() as file:
+        few.save(file, "png", optimize=True)
+        return small.size, file.getvalue()
 
 
 def setup(app: Sphinx) -> dict:

@@ -7,10 +7,12 @@ between two chapters and has no number of its own.
 
 import html
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import quizzes
 from docutils import nodes
+from section_search import contents_titles
 from sphinx.application import Sphinx
 
 NAME = re.compile(r"(?:^|/)(\d\d)([bc]?)_\w+(?:\.html)?$")  # a chapter's name or address
@@ -54,6 +56,21 @@ def place(page: str, pages: list[str]) -> str:
     return ""
 
 
+def needed(told: str, pages: Iterable[str], titles: dict[str, str]) -> str:
+    """ "needs chapters 2 and 3", of which a page without a number of its own is called by its title."""
+    named = {f"{int(one[:2])}{one[2:]}": page for page in pages if (one := key(page))}
+    chapters = [one for one in re.findall(r"\d+[bc]?", told) if number(named.get(one, ""))]
+    others = [
+        f"“{titles[named[one]]}”"
+        for one in re.findall(r"\d+[bc]?", told)
+        if one in named and one not in chapters
+    ]
+    if not others:
+        return f"needs {told}"
+    first = [f"chapter{'s' if len(chapters) > 1 else ''} {', '.join(chapters)}"] if chapters else []
+    return f"needs {' and '.join([*first, *others])}"
+
+
 def frame(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -69,7 +86,7 @@ def frame(
         pages[page],
         place(page, list(pages)),
         f"about {minutes[1]} minutes" if minutes else "",
-        f"needs {needs[1]}" if needs else "",
+        needed(needs[1], pages, contents_titles(app)) if needs else "",
     ]
     options, up = app.config.html_theme_options, "../" * page.count("/")
     repository = options["repository_url"].removeprefix("https://")

@@ -15,6 +15,7 @@ import quizzes
 from chapters import key, number
 from docutils import nodes
 from docutils.utils.smartquotes import educateQuotes
+from formula_text import printed
 from section_search import contents_titles
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -51,9 +52,7 @@ def inline(text: str) -> str:
     """*Emphasis*, and letters with an index, d_k or W^Q, as one prints them: KaTeX would weigh more
     than the whole card.
     """
-    text = re.sub(r"\*(.+?)\*", r"<em>\1</em>", text)
-    text = re.sub(r"\b([A-Za-z])_(\w+)", r"<i>\1</i><sub>\2</sub>", text)
-    return re.sub(r"\b([A-Za-z])\^(\w+)", r"<i>\1</i><sup>\2</sup>", text)
+    return printed(re.sub(r"\*(.+?)\*", r"<em>\1</em>", text))
 
 
 def quiz(questions: tuple[quizzes.Question, ...]) -> str:

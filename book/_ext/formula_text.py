@@ -1,4 +1,4 @@
-"""Formulas as one line of plain text, for the search's results."""
+"""Formulas as one line of plain text, for the search's results; and such a line as one prints it."""
 
 import re
 
@@ -78,3 +78,35 @@ def as_text(tex: str) -> str:
     tex = re.sub(r"\\([A-Za-z]+)", lambda sign: SIGNS.get(sign[1], sign[0]), tex)
     tex = " ".join(re.sub(r"\\([{}%|])", r"\1", tex).split())
     return "…" if "\\" in tex else tex
+
+
+# One letter (or what ends in a bracket or a digit), and what stands below or above it: one or two
+# letters, a number, or more in brackets. A name of a program, top_k or d_model, is none of these.
+INDEX = r"(?:\([^()<>]*\)|-?(?:ell|top|max|min|[A-Za-z0-9α-ω]{1,2}|\d+))(?![A-Za-z0-9_])"
+SYMBOL = re.compile(
+    rf"(?<![a-zα-ω_&])(?P<letter>[A-Za-zα-ω])(?P<indices>(?:[_^]{INDEX})+)"
+    rf"|(?<=[\d)\]|‖])(?P<above>(?:\^{INDEX})+)"
+)
+ONE_INDEX = re.compile(rf"([_^])({INDEX})")
+LONG = {"ell": "ℓ", "top": "T"}
+WRITTEN = re.compile(r"(<code\b.*?</code>|<[^>]*>)", re.DOTALL)  # as it is
+
+
+def printed(text: str) -> str:
+    """A text in HTML, in which d_k and W^Q have their indices below and above, as in a formula: a
+    title or a search result sets no formulas. Code stays as it is written.
+    """
+    parts = WRITTEN.split(text)
+    parts[::2] = [SYMBOL.sub(_symbol, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _symbol(found: re.Match) -> str:
+    letter = f"<i>{found['letter']}</i>" if found["letter"] else ""
+    return letter + ONE_INDEX.sub(_index, found["indices"] or found["above"])
+
+
+def _index(found: re.Match) -> str:
+    tag = "sub" if found[1] == "_" else "sup"
+    inside = found[2].removeprefix("(").removesuffix(")").replace("-", "−")
+    return f"<{tag}>{printed(LONG.get(inside, inside))}</{tag}>"

@@ -5,6 +5,8 @@ the eye to what is not there.
 Every colour of the map's scale gets another one of the same hue, and of the opposite lightness; the
 numbers in the squares change theirs, too. They stay as legible as they were: a square that bears a
 white number on paper bears a black one here.
+
+A map of signed values gets a key below it: which hue is above zero, nothing else on the page says.
 """
 
 import base64
@@ -23,6 +25,7 @@ IMAGE = re.compile(r"(data:image/png;base64,)([^\"]+)")
 WORD = re.compile(r"<text\b[^>]*>")
 WHITE = re.compile(r"fill: (?:#ffffff|white)\b", re.IGNORECASE)
 STYLE = re.compile(r'style="')
+STOPS = 9  # colours of a scale that its key is painted with
 MIDDLE = 0.179  # the luminance on which black and white are read equally well (4.6 : 1)
 DARKEST, BRIGHTEST = 0.014, 0.75  # luminances, of what says least and most in the dark
 BETWEEN = 6  # a colour bar has colours between those of the scale: how far off, in all
@@ -39,8 +42,8 @@ def in_the_dark(svg: str) -> tuple[str, bool]:
 
     def change(image: re.Match) -> str:
         nonlocal found
-        pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(image[2]))).convert("RGBA"))
-        scale = next((name for name in HUES if _is_of(pixels, name)), None)
+        pixels = _pixels(image)
+        scale = _scale(pixels)
         if scale is None:
             return image[0]
         found = True
@@ -48,6 +51,38 @@ def in_the_dark(svg: str) -> tuple[str, bool]:
 
     svg = IMAGE.sub(change, svg)
     return (WORD.sub(_number, svg), True) if found else (svg, False)
+
+
+def scales(svg: str) -> set[str]:
+    """The names of the scales that a figure's heat maps are coloured with."""
+    return {scale for image in IMAGE.finditer(svg) if (scale := _scale(_pixels(image)))}
+
+
+def key(svg: str) -> str:
+    """Which colour of a figure's heat maps is which sign, as HTML; nothing if they have one hue."""
+    if DIVERGING not in scales(svg):
+        return ""
+    painted = ";".join(
+        f"--{theme}:linear-gradient(90deg,{','.join(map(_hex, colours[at]))})"
+        for at in [np.linspace(0, 255, STOPS).round().astype(int)]
+        for theme, colours in (("by-day", scale_of(DIVERGING)), ("by-night", dark_scale(DIVERGING)))
+    )
+    return (
+        f'<span class="plot-key" style="{painted}"><span>below 0</span><i aria-hidden="true"></i>'
+        f'<span>0</span><i aria-hidden="true"></i><span>above 0</span></span>'
+    )
+
+
+def _hex(colour: np.ndarray) -> str:
+    return "#" + bytes(int(part) for part in colour).hex()
+
+
+def _pixels(image: re.Match) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(image[2]))).convert("RGBA"))
+
+
+def _scale(pixels: np.ndarray) -> str | None:
+    return next((name for name in HUES if _is_of(pixels, name)), None)
 
 
 def _number(word: re.Match) -> str:

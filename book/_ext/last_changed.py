@@ -49,14 +49,24 @@ def remember(app: Sphinx) -> None:
     app.last_changed = days(ROOT)
 
 
+def file_of(app: Sphinx, page: str) -> str:
+    """A page's place in the checkout."""
+    return Path(app.env.doc2path(page)).relative_to(app.srcdir).as_posix()
+
+
+def day_of(app: Sphinx, page: str) -> date | None:
+    """When it was changed last, if that is known."""
+    return app.last_changed.get(file_of(app, page))
+
+
 def tell(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Give the day and the address of the history to the template (_templates/last-updated.html)."""
     if doctree is None:
         return
-    file = Path(app.env.doc2path(page)).relative_to(app.srcdir).as_posix()
-    if day := app.last_changed.get(file):
+    if day := day_of(app, page):
+        file = file_of(app, page)
         options = app.config.html_theme_options
         context["changed"] = day.isoformat()
         context["changed_on"] = f"{day.day} {day:%B %Y}"

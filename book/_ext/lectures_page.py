@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 from docutils import nodes
+from kept import of_files, result
 from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -83,9 +84,14 @@ def chapters() -> dict[str, dict[str, str]]:
     their anchors.
     """
     return {
-        chapter.stem.split("_")[0]: {s["anchor"]: s["title"] for s in sections.sections(chapter)}
+        chapter.stem.split("_")[0]: result(titles, chapter, of_files([chapter]))
         for chapter in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
     }
+
+
+def titles(chapter: Path, content: str) -> dict[str, str]:
+    """Those of one chapter; `content` says which version of it."""
+    return {section["anchor"]: section["title"] for section in sections.sections(chapter)}
 
 
 @cache

@@ -28,7 +28,8 @@ import type_your_own
 import yaml
 from docutils import nodes
 from first_answers import answers
-from live_models import addresses
+from kept import result
+from live_models import address, addresses
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -71,11 +72,28 @@ class Live(SphinxDirective):
         return [placed(name, self.env)]
 
 
+def made(name: str) -> tuple[dict, str]:
+    """A figure's options and its example, of which models have something to say."""
+    return FIGURES[name]()
+
+
+@cache
+def figure(name: str) -> tuple[dict, str]:
+    """The same, from the last build if neither models nor scripts have changed."""
+    kept = result(made, name)
+    there = all(
+        file.exists() and address(file) in model.values()
+        for model in kept[0].get("models", [])
+        for file in model["files"]
+    )
+    return kept if there else made(name)
+
+
 def parts(name: str) -> tuple[str, str, str]:
     """A figure's title, the attributes of its place that say what its script must know, and its
     example, as HTML.
     """
-    options, example = FIGURES[name]()
+    options, example = figure(name)
     shown = (
         example if isinstance(example, through.Drawing) else f"<pre>{html.escape(example)}</pre>"
     )
@@ -150,12 +168,12 @@ def style(colours: tuple[str, ...] = (), more: str = "") -> str:
 @cache
 def first_answers() -> dict[str, list[dict]]:
     """What the models answer to the figures' first examples."""
-    return answers({name: figure()[0] for name, figure in FIGURES.items()})
+    return answers({name: figure(name)[0] for name in FIGURES})
 
 
 def first_answer(name: str) -> str:
     """The first answers of a figure, as JSON. One without a model says itself what it "shows"."""
-    first = FIGURES[name]()[0].get("shows") or first_answers().get(name, [])
+    first = figure(name)[0].get("shows") or first_answers().get(name, [])
     return json.dumps(first, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -184,7 +202,7 @@ def copy(app: Sphinx, exception: Exception | None) -> None:
     for name in FIGURES:
         if len(first := first_answer(name)) > MOST:
             (folder / "answers" / f"{name}.json").write_text(first, encoding="utf-8")
-    models = [one for figure in FIGURES.values() for one in figure()[0].get("models", [])]
+    models = [one for name in FIGURES for one in figure(name)[0].get("models", [])]
     for file in {file for one in models for file in one["files"]}:
         shutil.copyfile(file, folder / "models" / file.name)
 

@@ -1,7 +1,13 @@
-"""The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits."""
+"""The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits. A
+file's address has a digest of what is in it, so that a browser which has kept an older one never
+takes it for the new, nor one that belongs to another model.
+"""
 
+import hashlib
 from functools import cache
 from pathlib import Path
+
+from kept import kept
 
 from lectures_lib import stored
 from lectures_lib.models import minilm
@@ -20,12 +26,24 @@ def model(
     """
     return {
         "kind": kind,
-        "weights": f"models/{weights.name}",
-        "vocabulary": vocabulary and f"models/{vocabulary.name}",
-        "learned": learned and f"models/{learned.name}",
+        "weights": address(weights),
+        "vocabulary": vocabulary and address(vocabulary),
+        "learned": learned and address(learned),
         "bytes": sum(file.stat().st_size for file in (weights, learned) if file),
         "files": [file for file in (weights, vocabulary, learned) if file],
     }
+
+
+def address(file: Path) -> str:
+    """Where a page fetches this file, seen from the folder of its scripts."""
+    return f"models/{file.name}?{digest(file, file.stat().st_mtime_ns)}"
+
+
+@cache
+def digest(file: Path, changed: int) -> str:
+    """Eight letters for what is in a file; remembered until it changes."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()[:8]
 
 
 def addresses(one: dict) -> dict:
@@ -38,9 +56,16 @@ def sentences() -> dict:
     """MiniLM as it is published: it also turns a question into a vector, on the page "Ask the
     book".
     """
-    MADE.mkdir(parents=True, exist_ok=True)
     file = MADE / "minilm_8bit.safetensors"
-    stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+
+    def make() -> bytes:
+        MADE.mkdir(parents=True, exist_ok=True)
+        stored.save_eight_bits(Bert.from_pretrained(minilm.checkpoint()), file)
+        return b"made"
+
+    kept("files", file.name, make)  # of the same model by the same programs
+    if not file.exists():
+        make()
     return model("sentences", file, VOCABULARY)
 
 

@@ -11,7 +11,7 @@ from functools import cache
 
 import torch
 import torch.nn.functional as F
-from live_models import VOCABULARY, part_of_pieces
+from live_models import VOCABULARY, address, part_of_pieces
 
 from lectures_lib.blocks.attention import scaled_dot_product_attention
 from lectures_lib.blocks.layers import Residual
@@ -212,7 +212,7 @@ def dice() -> tuple[dict, str]:
     options = {
         "title": "80/10/10: throw the dice",
         "sentence": HIDDEN,
-        "vocabulary": f"models/{VOCABULARY.name}",
+        "vocabulary": address(VOCABULARY),
         "bytes": VOCABULARY.stat().st_size,
         "words": [words.start, words.stop],
         "rates": vars(MaskingRates()),

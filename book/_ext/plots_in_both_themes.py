@@ -19,6 +19,7 @@ from pathlib import Path
 
 import heat_maps
 from docutils import nodes
+from kept import result
 from sphinx.application import Sphinx
 from squeezed_plots import JOINT, squeezed
 from stacked_plots import side_by_side, stacked
@@ -171,11 +172,13 @@ def tags(node: nodes.image, source: Path, address: str) -> str:
     folder, _, name = address.rpartition("/")
     alt = html.escape(node.get("alt", ""))
     images = both(svg, f"{folder}/{name}", alt)
-    small = narrow(svg)
+    small = result(narrow, svg)
     if small is None:
-        return scrolling(images, svg)
+        return scrolling(images, svg) + result(heat_maps.key, svg)
     images += both(small, f"{folder}/{narrow_name(name)}", alt, "plot plot-narrow")
-    return scrolling(images + moved(node, svg), svg, kind="plot-scroll plot-layouts")
+    return scrolling(images + moved(node, svg), svg, kind="plot-scroll plot-layouts") + result(
+        heat_maps.key, svg
+    )
 
 
 def moved(node: nodes.image, svg: str) -> str:
@@ -208,7 +211,7 @@ def write_both(app: Sphinx, exception: Exception | None) -> None:
     for path in list(Path(app.outdir, "_images").glob("*.svg")):
         if is_plot(path):
             svg = path.read_text(encoding="utf-8")
-            small = narrow(svg)
+            small = result(narrow, svg)
             if small is not None:
                 write_themes(path.with_name(narrow_name(path.name)), small)
             write_themes(path, svg)
@@ -216,8 +219,8 @@ def write_both(app: Sphinx, exception: Exception | None) -> None:
 
 def write_themes(path: Path, svg: str) -> None:
     """A layout's two files."""
-    path.with_name(dark_name(path.name)).write_text(dark(svg), encoding="utf-8")
-    path.write_text(light(svg), encoding="utf-8")
+    path.with_name(dark_name(path.name)).write_text(result(dark, svg), encoding="utf-8")
+    path.write_text(result(light, svg), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:

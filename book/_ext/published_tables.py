@@ -16,6 +16,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 import yaml
 from docutils import nodes
+from kept import result
 from plots_in_both_themes import exponents, scrolling
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
@@ -167,7 +168,7 @@ class Published(SphinxDirective):
         made_sections.note(self.env, anchor(table), table.title)
         section += self.markdown(table.about)
         if table.figure:
-            section += nodes.raw("", svg(table), format="html")
+            section += nodes.raw("", result(svg, table), format="html")
         section += table_node(
             [column.head for column in table.columns],
             [list(map(printed, row, table.columns)) for row in table.rows],

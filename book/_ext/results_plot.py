@@ -4,6 +4,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from docutils import nodes
+from kept import result
 from published_tables import picture
 from results_layout import Block, is_spread, named
 
@@ -24,8 +25,13 @@ def curves(name: str, one: Block) -> list[nodes.Node]:
     """
     if not is_curve(one):
         return []
-    drawing = picture(f"{name}-{'-'.join(one.caption)}", lambda: draw(one))
+    drawing = result(svg, name, one)
     return [nodes.raw("", drawing, format="html")]
+
+
+def svg(name: str, one: Block) -> str:
+    """The picture."""
+    return picture(f"{name}-{'-'.join(one.caption)}", lambda: draw(one))
 
 
 def draw(one: Block) -> str:

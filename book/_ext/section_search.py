@@ -6,6 +6,7 @@ searches it (book/search/rank.js, in Node), so that both cut words alike. Sphinx
 switched off.
 """
 
+import html
 import json
 import re
 import shutil
@@ -16,7 +17,7 @@ from typing import Any
 
 import yaml
 from docutils import nodes
-from formula_text import as_text
+from formula_text import as_text, printed
 from node import NODE
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -84,14 +85,17 @@ def code(node: nodes.Node) -> str:
 
 
 def record(title: str, anchor: str, parts: list[nodes.Node], share: float = 1.0) -> dict[str, Any]:
-    """A section as build.js reads it."""
+    """A section as build.js reads it; how it begins is HTML."""
     first = next((p for part in parts for p in part.findall(nodes.paragraph)), None)
     text = " ".join(map(said, parts))
+    lead = html.escape(shortened(said(first, formulas=True))) if first is not None else ""
+    shown = html.escape(title)
     bold = [said(strong) for part in parts for strong in part.findall(nodes.strong)]
     return {
         "anchor": anchor,
         "title": title,
-        "lead": shortened(said(first, formulas=True)) if first is not None else "",
+        "shown": printed(shown) if printed(shown) != shown else "",  # where it is another
+        "lead": printed(lead),
         "text": text,
         "strong": " ".join(bold),
         "code": " ".join(map(code, parts)),
@@ -151,7 +155,8 @@ def collected(app: Sphinx) -> dict[str, Any]:
         if page not in env.found_docs:
             continue
         title = in_contents or env.titles[page].astext()
-        for number, section in enumerate(page_sections(env.get_doctree(page))):
+        for number, told_of in enumerate(env.course_told[page]["sections"]):
+            section = dict(told_of)
             if number == 0:
                 section["title"] = re.sub(r"^\d+\. ", "", title)
             address = f"{page}#{section['anchor']}" if section["anchor"] else page

@@ -10,6 +10,7 @@ import matplotlib
 import plots_in_both_themes
 import resvg_py
 from docutils import nodes
+from kept import result
 from narrow_drawings import WIDE
 from PIL import Image, ImageDraw, ImageFont
 from section_search import contents_titles
@@ -81,16 +82,16 @@ def arcs(width: int = 1060) -> Image.Image:
     return picture
 
 
-def first_figure(app: Sphinx, page: str) -> dict[str, str] | None:
+def first_figure(app: Sphinx, doctree: nodes.document) -> dict[str, str] | None:
     """A page's first drawing or measured figure: an SVG for each theme."""
-    for node in app.env.get_doctree(page).findall():
+    for node in doctree.findall():
         if isinstance(node, nodes.raw) and (drawing := WIDE.search(node.astext())):
             return {theme: coloured(drawing[0], theme) for theme in ("light", "dark")}
         if isinstance(node, nodes.image):
             path = Path(app.srcdir, node["uri"])
             if path.exists() and plots_in_both_themes.is_plot(path):
                 svg = path.read_text(encoding="utf-8")
-                return {"light": svg, "dark": plots_in_both_themes.dark(svg)}
+                return {"light": svg, "dark": result(plots_in_both_themes.dark, svg)}
     return None
 
 
@@ -116,9 +117,17 @@ def in_pixels(svg: str, ground: str = "#ffffff") -> Image.Image:
         return picture.convert("RGBA")
 
 
-def saved(card: Image.Image, file: Path) -> None:
+def png(card: Image.Image) -> bytes:
     """In 256 colours: a quarter of the bytes, and nobody sees it."""
-    card.quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
+    with io.BytesIO() as file:
+        card.quantize(256, dither=Image.Dither.NONE).save(file, "png", optimize=True)
+        return file.getvalue()
+
+
+def card(above: str, title: str, figure: str | None) -> bytes:
+    """A card as a file; with the arcs, where there is no figure."""
+    shown = in_pixels(figure) if figure else arcs()
+    return png(with_figure(sheet(above, title), shown))
 
 
 def write(app: Sphinx, chapters: dict) -> None:
@@ -126,13 +135,10 @@ def write(app: Sphinx, chapters: dict) -> None:
     folder = Path(app.outdir, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     book, titles = app.config.html_title, contents_titles(app)
-    default = arcs()
-    course = sheet("An open course, by hand and in PyTorch", book)
-    saved(with_figure(course, default), folder / f"{COURSE}.png")
+    course = result(card, "An open course, by hand and in PyTorch", book, None)
+    (folder / f"{COURSE}.png").write_bytes(course)
     for page in filter(app.env.found_docs.__contains__, chapters):
-        card = sheet(book, titles.get(page) or app.env.titles[page].astext())
-        figure = first_figure(app, page)
-        saved(
-            with_figure(card, in_pixels(figure["light"]) if figure else default),
-            folder / f"{page.rsplit('/', 1)[-1]}.png",
-        )
+        title = titles.get(page) or app.env.titles[page].astext()
+        figure = app.env.course_told[page]["figure"]
+        made = result(card, book, title, figure and figure["light"])
+        (folder / f"{page.rsplit('/', 1)[-1]}.png").write_bytes(made)

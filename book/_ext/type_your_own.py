@@ -15,6 +15,7 @@ from live_models import (
     MADE,
     VOCABULARY,
     adapted,
+    address,
     model,
     part_of_pairs,
     part_of_pieces,
@@ -206,7 +207,7 @@ def pieces() -> tuple[dict, str]:
         "title": "Your text in pieces",
         "models": [],
         "vocabularies": [
-            {"kind": kind, "path": f"models/{path.name}", "name": names[kind]}
+            {"kind": kind, "path": address(path), "name": names[kind]}
             for kind, path in paths.items()
         ],
         "bytes": sum(path.stat().st_size for path in paths.values()),

@@ -84,6 +84,10 @@ export class Agreement extends Figure {
   drop() {
     this.asked = this.asked.filter((one) => one !== this.asking);
     this.asking = null;
+    this.draw();
+  }
+
+  draw() {
     this.list.replaceChildren(...this.asked.map(drawn));
   }
 
@@ -133,7 +137,7 @@ export class Agreement extends Figure {
     const question = ({ left, right, words }) => JSON.stringify([left, right, words]);
     const others = this.asked.filter((other) => question(other) !== question(one));
     this.asked = [one, ...others].slice(0, STAY);
-    this.list.replaceChildren(...this.asked.map(drawn));
+    this.draw();
     this.about.textContent = one.answers
       .map((answer, i) => `Reading ${READERS[i]}: ${answer.map(told).join(", ")}.`)
       .join(" ");

@@ -1,6 +1,6 @@
 // Makes the index of the search: sections come in as JSON, the script with the index goes out.
 // In: {pages: [[address, title, weight]], concepts: [[names, [section, …]]],
-//      sections: [{page, anchor, title, lead, text, code, weight}]}
+//      sections: [{page, anchor, title, shown, lead, text, code, weight}]}; shown, the title, and lead are HTML
 const { words, LEVELS } = require("./rank.js");
 const told = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const hits = new Map(); // term → [[section, level]]
@@ -25,7 +25,8 @@ const sections = told.sections.map((section, place) => {
     if (!hits.has(word)) hits.set(word, []);
     hits.get(word).push([place, level]);
   }
-  return [section.page, section.anchor, section.title, section.lead, length, section.weight];
+  const { page, anchor, title, lead, weight, shown } = section;
+  return [page, anchor, title, lead, length, weight, ...(shown ? [shown] : [])];
 });
 const terms = [...hits.keys()].sort();
 const packed = terms.map((term) => {

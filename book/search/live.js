@@ -11,6 +11,12 @@
     made.append(...inside);
     return made;
   };
+  // What the index has as HTML: letters with what stands below and above them.
+  function printed(name, html) {
+    const made = element("span", { class: name });
+    made.innerHTML = html;
+    return made;
+  }
   const found = (query, most) => CourseSearch.rank(CourseSearch.index, query, most);
   function count({ length: n, instead = [] }, most) {
     const read = instead.map(([typed, taken]) => ` “${typed}” was read as “${taken}”.`).join("");
@@ -26,15 +32,15 @@
   // One result as a link: the section, the page it is on, how it begins.
   function link({ section }, attributes) {
     const index = CourseSearch.index,
-      [page, anchor, title, lead] = index.sections[section];
+      [page, anchor, title, lead, , , shown] = index.sections[section];
     const [address, name] = index.pages[page];
     const made = element(
       "a",
       { ...attributes, href: new URL(address, root) + (anchor && `#${anchor}`) },
-      element("span", { class: "found-title" }, title),
+      shown ? printed("found-title", shown) : element("span", { class: "found-title" }, title),
     );
     if (anchor) made.append(element("span", { class: "found-page" }, name));
-    if (lead) made.append(element("span", { class: "found-lead" }, lead));
+    if (lead) made.append(printed("found-lead", lead));
     return made;
   }
 

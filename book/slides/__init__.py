@@ -26,6 +26,8 @@ sys.path[:0] = [
     folder for folder in (str(HERE.parent / "_ext"), str(ROOT)) if folder not in sys.path
 ]
 
+from kept import digest, kept, of_files, under  # noqa: E402
+
 from .chapter import Chapter, LostError  # noqa: E402
 from .page import code_colours, count, minutes, page  # noqa: E402
 
@@ -68,9 +70,22 @@ def build(folder: Path, names: list[str] | None = None) -> list[Path]:
     pages = []
     for name in names or decks():
         path = folder / f"{name}.html"
-        path.write_text(page(Chapter.named(name), *place(name), read(name)), encoding="utf-8")
+        path.write_bytes(kept("deck", made_of(name), lambda name=name: deck(name).encode()))
         pages.append(path)
     return pages
+
+
+def deck(name: str) -> str:
+    """A deck's page."""
+    return page(Chapter.named(name), *place(name), read(name))
+
+
+def made_of(name: str) -> str:
+    """One number for all that a deck comes from, besides its own file and the programs: its
+    chapter, its place in the course, what was measured.
+    """
+    chapter = next((ROOT / "notebooks").glob(f"{name}_*.ipynb"))
+    return digest(name, *place(name), of_files([chapter, *under("book/results")]))
 
 
 def copy_assets(folder: Path) -> None:

@@ -17,6 +17,11 @@ MODULES = """async () => {
 }"""
 
 
+def file_name(url: str) -> str:
+    """Of a file that a page has asked for; without its digest."""
+    return url.rsplit("/", 1)[1].split("?")[0]
+
+
 def figure(page, title):
     """A live figure by its title."""
     return page.get_by_role("group", name=title)

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 import torch
-from live_page import ADDRESS, EVERY_FIGURE, figure
+from live_page import ADDRESS, EVERY_FIGURE, figure, file_name
 
 from lectures_lib import stored
 from lectures_lib.models.bert import Bert, BertConfig
@@ -166,7 +166,7 @@ def test_figures_of_one_page_fetch_their_common_file_once(live):
         box = figure(page, title)
         box.locator(".lv-go").click()
         box.locator(".lv-status:empty").wait_for(state="attached")
-    fetched = [url.rpartition("/")[2] for url in page.asked if "/models/" in url]
+    fetched = [file_name(url) for url in page.asked if "/models/" in url]
     assert sorted(fetched) == sorted(
         ["minilm_8bit.safetensors", "vocab.txt"]
         + [f"{task}.safetensors" for task in ("sentiment", "entities", "answers")]

@@ -185,8 +185,7 @@ def test_a_card_has_the_first_picture_of_its_chapter(tmp_path):
 
     def first(*page):
         tree = nodes.section("", *page)
-        app = SimpleNamespace(srcdir=tmp_path, env=SimpleNamespace(get_doctree=lambda _: tree))
-        return social_cards.first_figure(app, "page")
+        return social_cards.first_figure(SimpleNamespace(srcdir=tmp_path), tree)
 
     assert first(nodes.paragraph()) is None
     assert first(image, drawing)["light"] == plot.read_text()

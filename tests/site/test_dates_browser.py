@@ -8,7 +8,7 @@ import random
 import axe
 import pytest
 import torch
-from live_page import figure
+from live_page import figure, file_name
 
 from lectures_lib import decoding, stored
 from lectures_lib.data import dates
@@ -138,7 +138,7 @@ def test_a_first_date_stands_there_before_a_model_is_fetched(box):
     assert wrote(box) == written(FIRST) != f"{ANSWER}."
     assert not [url for url in box.page.asked if "/models/" in url or "worker" in url]
     ask(box, FIRST)
-    asked = [url.rsplit("/", 1)[1] for url in box.page.asked if "/models/" in url]
+    asked = [file_name(url) for url in box.page.asked if "/models/" in url]
     assert asked == ["dates_150.safetensors"]
     assert wrote(box) == written(FIRST)
 

@@ -8,7 +8,7 @@ import re
 import axe
 import pytest
 import torch
-from live_page import EVERY_FIGURE, between, swipe
+from live_page import EVERY_FIGURE, between, file_name, swipe
 
 from lectures_lib import data, results, stored
 from lectures_lib.analysis.rollout import rollout
@@ -124,7 +124,7 @@ def test_a_drawn_digit_is_read_and_cleared(drawing):
     stroke(page, box, [(0.6, 0.35), (0.6, 0.95)])
     page.wait_for_function("document.querySelectorAll('.lv-classes li').length === 10")
     page.wait_for_function("document.body.innerText.includes('It says: 4')")
-    assert [url.rsplit("/", 1)[1] for url in asked if "/models/" in url] == ["digits.safetensors"]
+    assert [file_name(url) for url in asked if "/models/" in url] == ["digits.safetensors"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert box.locator(".lv-patch").count() == 16
     box.get_by_label("how much of each patch").check()
@@ -237,7 +237,7 @@ def test_a_garment_is_changed_by_keyboard_and_read(drawing):
     box.get_by_role("button", name="move it right").focus()
     page.keyboard.press("Enter")
     box.get_by_text("It says:").wait_for()
-    assert [url.rsplit("/", 1)[1] for url in asked if "/models/" in url] == ["garments.safetensors"]
+    assert [file_name(url) for url in asked if "/models/" in url] == ["garments.safetensors"]
     assert box.get_by_role("button", name="Rub out a patch").is_disabled()
     patch = box.get_by_role("group", name="Positions of the patches").get_by_role("button").nth(4)
     patch.focus()

@@ -1,15 +1,19 @@
 """A picture is described for those who do not see it, and has a caption for those who do."""
 
+import io
 import json
 import re
 import sys
 
 import lxml.html
+import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
-from sitemap import ROOT, pages
+import torch
+from sitemap import ROOT, article, pages
 
+from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -141,6 +145,42 @@ def test_in_the_dark_a_heat_map_does_not_glare(html):
     joined = [name for name in light if WHITE_JOINT in (html / "_images" / name).read_text()]
     assert len(joined) > 8
     assert not [name for name, svg in drawn.items() if WHITE_JOINT in svg]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_map_of_signed_values_has_a_key(signed):
+    plots.heatmap(torch.tensor([[-1.0, 0.0], [0.5, 1.0]]), signed=signed)
+    with io.StringIO() as file:
+        plt.savefig(file, format="svg")
+        drawn = file.getvalue()
+    plt.close()
+    key = lxml.html.fromstring(f"<p>{heat_maps.key(drawn)}</p>")
+    assert key.text_content() == ("below 00above 0" if signed else "")
+    for theme, scale in (("by-day", heat_maps.scale_of), ("by-night", heat_maps.dark_scale)):
+        colours = re.findall(rf"--{theme}:[^;]*?(#\w+).*?(#\w+)\)", heat_maps.key(drawn))
+        ends = ["#" + bytes(scale("PuOr_r")[at].tolist()).hex() for at in (0, 255)]
+        assert colours == ([tuple(ends)] if signed else [])
+
+
+def test_the_signed_maps_of_the_book_have_keys(html):
+    """Chapter 4 has three, chapter 11 one for all its panels."""
+    found = {page: len(article(html, page).select(".plot-key")) for page in pages()}
+    assert {page: n for page, n in found.items() if n} == {
+        "notebooks/04_order.html": 3,
+        "notebooks/11_vision_transformer.html": 1,
+    }
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_key_has_the_colours_of_its_map(tab, address, theme):
+    page = tab(color_scheme=theme)
+    page.goto(address + "notebooks/04_order.html")
+    painted = page.locator(".plot-key i").first.evaluate(
+        "one => getComputedStyle(one).backgroundImage"
+    )
+    scale = heat_maps.scale_of if theme == "light" else heat_maps.dark_scale
+    assert f"rgb({', '.join(map(str, scale('PuOr_r')[255].tolist()))})" in painted
 
 
 IMAGE = re.compile(r"data:image/png;base64,([^\"]+)")

@@ -2,7 +2,10 @@
 the site was built.
 """
 
+import hashlib
 import json
+import os
+import re
 import sys
 
 import pytest
@@ -10,6 +13,7 @@ from sitemap import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import first_answers
+import live_models
 import type_your_own
 
 BOX = '.live[data-live*=\'"figure": "{}"\'] .lv-box[role=group]'
@@ -68,6 +72,31 @@ def test_a_model_is_asked_again_when_it_is_another(kept, tmp_path, monkeypatch):
         assert first_answers.answers(options(tmp_path, number)) == {"one": []}
     assert len(asked) == 2
     assert json.loads(kept.read_text())["answers"] == {"one": []}
+
+
+def test_another_model_has_another_address(tmp_path):
+    file = tmp_path / "weights.safetensors"
+    addresses = []
+    for number in ("one", "two", "one"):
+        file.write_text(number)
+        os.utime(file, ns=(0, len(addresses)))
+        addresses.append(live_models.model("images", file)["weights"])
+    assert addresses[0] == addresses[2] != addresses[1]
+    assert all(re.fullmatch(r"models/weights\.safetensors\?[0-9a-f]{8}", one) for one in addresses)
+
+
+def test_every_file_of_a_model_is_asked_for_with_its_digest(html):
+    """On every page: whatever lies in live/models is named nowhere without it."""
+    found = set()
+    for page in html.glob("**/*.html"):
+        found |= set(
+            re.findall(r"models/([\w.-]+\.(?:safetensors|json|txt)\??\w*)", page.read_text("utf-8"))
+        )
+    assert len(found) > 8
+    for name in found:
+        file, _, digest = name.partition("?")
+        content = (html / "live" / "models" / file).read_bytes()
+        assert digest == hashlib.sha256(content).hexdigest()[:8], name
 
 
 def test_a_model_that_cannot_be_read_is_said(kept, tmp_path):

@@ -9,7 +9,7 @@ import axe
 import pytest
 import torch
 from computed import Computed
-from live_page import EVERY_FIGURE, figure
+from live_page import EVERY_FIGURE, figure, file_name
 
 pytestmark = pytest.mark.browser
 PAGE = "book/through.html"
@@ -305,7 +305,7 @@ def test_nothing_is_fetched_before_the_reader_looks_inside(film):
     page.wait_for_load_state("networkidle")
 
     def later():
-        return [u.rsplit("/", 1)[1] for u in page.asked if re.search("/models/|inside|worker", u)]
+        return [file_name(u) for u in page.asked if re.search("/models/|inside|worker", u)]
 
     assert later() == []
     enter(box, ENCODER)

@@ -7,7 +7,7 @@ import random
 import axe
 import pytest
 import torch
-from live_page import figure
+from live_page import figure, file_name
 
 from lectures_lib import stored
 from lectures_lib.blocks.recording import record
@@ -163,7 +163,7 @@ def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
     page.wait_for_load_state("networkidle")
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
     translation(translate(page, "Ein Hund."))
-    fetched = sorted(url.rsplit("/", 1)[1] for url in page.asked if "/models/" in url)
+    fetched = sorted(file_name(url) for url in page.asked if "/models/" in url)
     assert fetched == ["translator.json", "translator_de_en.safetensors"]
 
 

@@ -114,7 +114,7 @@ def test_a_formula_in_a_result_is_a_line_of_text(tex, text):
 
 def test_a_result_shows_the_formulas_of_its_beginning(built):
     index = (built / "index.js").read_text(encoding="utf-8")
-    assert "A dot product is a sum of d_k products." in index
+    assert "A dot product is a sum of <i>d</i><sub>k</sub> products." in index
 
 
 @pytest.mark.parametrize("query", ["", " ", "?", "…", "qqqzzz", "\\", "[", "constructor"])

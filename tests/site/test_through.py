@@ -9,7 +9,7 @@ import axe
 import pytest
 import torch
 from computed import Computed
-from live_page import EVERY_FIGURE, figure
+from live_page import EVERY_FIGURE, figure, file_name
 
 pytestmark = pytest.mark.browser
 PAGE = "book/through.html"
@@ -319,7 +319,7 @@ def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
     page.wait_for_load_state("networkidle")
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
     opened(page)
-    fetched = sorted(url.rsplit("/", 1)[1] for url in page.asked if "/models/" in url)
+    fetched = sorted(file_name(url) for url in page.asked if "/models/" in url)
     assert fetched == ["translator.json", "translator_de_en.safetensors"]
 
 

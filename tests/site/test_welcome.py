@@ -6,6 +6,7 @@ import json
 
 import pytest
 from bs4 import BeautifulSoup
+from live_page import file_name
 from PIL import Image, ImageStat
 from sitemap import ROOT, pages
 
@@ -171,7 +172,7 @@ def test_a_sentence_of_ones_own_is_read_as_the_library_reads_it(picture):
 
     sentence = "The cats that our dog unchased are tired"
     read_own(picture, sentence)
-    fetched = sorted({url.rsplit("/", 1)[1] for url in picture.page.asked if "/models/" in url})
+    fetched = sorted({file_name(url) for url in picture.page.asked if "/models/" in url})
     assert fetched == ["minilm_8bit.safetensors", "vocab.txt"]
     mini = read(sentence)
     words, asks = mini.tokens[1:-1], mini.tokens.index("are")
