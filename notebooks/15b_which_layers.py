@@ -36,7 +36,7 @@ draw("scalar_mix")
 # - find out that a vector belongs to another word, though no error is raised.
 #
 # **Time** about 40 minutes. **You need** [chapters 14b](14b_words_and_spans.ipynb) and
-# [15](15_features.ipynb#a-word-s-vector): the BIO labels, in which names are marked, and how a word's vector is taken out
+# [15](15_features.ipynb#a-words-vector): the BIO labels, in which names are marked, and how a word's vector is taken out
 # of BERT.
 
 # %% tags=["hide-input"]
