@@ -131,7 +131,6 @@ WHOLE = {
     "notebooks/14_fine_tuning.html": ["Five rows of boxes", "Two groups of four bars"],
     "notebooks/14b_words_and_spans.html": ["Twice the sentence"],
     "notebooks/15_features.html": ["Below, a grid"],
-    "notebooks/16_what_bert_learns.html": ["The words The farmer"],
     "notebooks/17_sentence_bert.html": ["Two drawings. Left"],
     "notebooks/18b_what_it_costs.html": ["Four stacked bars of gigabytes"],
 }

@@ -15,6 +15,7 @@ from lectures_lib.show.drawings import (
     positions,
     probing,
     recurrent,
+    syntax,
 )
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow import narrow_layout
@@ -40,7 +41,11 @@ DRAWINGS: dict[str, Callable[[], Canvas]] = {
         decoder.targets,
         decoder.vector_to_token,
         decoder.whole_transformer,
+        syntax.head_beside_tree,
         probing.probe_and_control,
+        syntax.tree_twice,
+        syntax.perturbed_masking,
+        syntax.tree_of_a_table,
     )
 }
 
