@@ -5,8 +5,8 @@
 # both belong to "sold", and "to" belongs to "stranger", although "a" stands between them.
 #
 # MiniLM has never been shown such a tree. First it learned to imitate a larger model, one that had learned to guess
-# hidden words; then it learned to give texts that belong together similar vectors. Yet one of its 72 heads looks, below
-# the words, where the tree has its links. **Has it found grammar? And if someone shows us such a picture, how do we
+# hidden words; then it learned to give texts that belong together similar vectors. Yet one of its 72 heads, in the
+# picture, looks where the tree has its links. **Has it found grammar? And if someone shows us such a picture, how do we
 # know that we are not being fooled?**
 
 # %% tags=["setup", "nbval-ignore-output"]
