@@ -5,8 +5,9 @@
 # both belong to "sold", and "to" belongs to "stranger", although "a" stands between them.
 #
 # MiniLM has never been shown such a tree. First it learned to imitate a larger model, one that had learned to guess
-# hidden words; then it learned to give texts that belong together similar vectors. **Has it found grammar nevertheless?
-# And if someone shows us that it has, how do we know that we are not being fooled?**
+# hidden words; then it learned to give texts that belong together similar vectors. Yet one of its 72 heads, in the
+# picture, looks where the tree has its links. **Has it found grammar? And if someone shows us such a picture, how do we
+# know that we are not being fooled?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -24,24 +25,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "The words The farmer sold his horse to a stranger in a row, with links above them between The and farmer, farmer and sold, sold and horse, his and horse, sold and stranger, to and stranger, a and stranger. Each link has a name: det, nsubj, obj, nmod:poss, obl, case, det."}, "figure": {"caption": "A sentence and its tree. Each word but one hangs on another word, its governor, in a relation that has a name. The verb, sold, is the root."}}
-import matplotlib.pyplot as plt
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib import data
-from lectures_lib.analysis import perturbed_masking
-from lectures_lib.show import plots
-from lectures_lib.show.word_links import draw_links, write_words
-
-train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
-farmer = test[0]
-shown = perturbed_masking.not_punctuation(farmer["upos"])
-links = [(i, farmer["heads"][i] - 1) for i in shown if farmer["heads"][i]]
-names = [farmer["relations"][i] for i in shown if farmer["heads"][i]]
-
-figure, ax = plt.subplots(figsize=(7.0, 2.8))
-write_words(ax, [farmer["words"][i] for i in shown], top=2.6, bottom=-0.3)
-draw_links(ax, links, [plots.BLUE] * len(links), names)
-plt.show()
+draw("head_beside_tree")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -57,15 +44,18 @@ plt.show()
 # %% tags=["hide-input"]
 from collections import Counter
 
+import matplotlib.pyplot as plt
 import torch
 from torch.testing import assert_close
 from transformers import AutoModel, AutoTokenizer
 from transformers.utils import logging
 
+from lectures_lib import data
 from lectures_lib.analysis import attention_statistics as statistics
+from lectures_lib.analysis import perturbed_masking
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
-from lectures_lib.show import source
+from lectures_lib.show import plots, source
 from lectures_lib.show.viewer import AttentionViewer
 from lectures_lib.tasks.word_level import (
     attention_between_words,
@@ -105,6 +95,8 @@ logging.disable_progress_bar()
 # English gives, from the treebank UD English EWT.
 
 # %%
+train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
+farmer = test[0]
 print(len(train), len(validation), len(test), "sentences:", test.origin)
 for field in ("words", "upos", "heads", "relations"):
     print(f"{field:10}", *(f"{entry!s:9}" for entry in farmer[field]))

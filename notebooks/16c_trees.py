@@ -2,8 +2,8 @@
 # # Trees inside BERT
 #
 # A tree says more than which word hangs on which. It says how far apart any two words are: "The" and "farmer" one link,
-# "farmer" and "horse" two, "his" and "stranger" three. On the right are all these distances, a table with a row and a
-# column for each word.
+# "farmer" and "horse" two, "his" and "stranger" three. All these distances are one table, with a row and a column for
+# each word.
 #
 # Chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb) read MiniLM word by word: this word's governor,
 # that word's tag. Here we ask for all links of a sentence at once. **Can the tree be read out of the model as a whole?
@@ -25,32 +25,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: the words The farmer sold his horse to a stranger in a row, with a link above them for each pair of the tree: The farmer, farmer sold, sold horse, his horse, sold stranger, to stranger, a stranger. Right: a square of eight by eight numbers from 0 to 4, 0 on the diagonal and 1 for each of these pairs. The largest is 4, between The and his, to and a, and between his and to and a."}, "figure": {"caption": "A sentence's tree twice: as links, and as a table that says how many links lie between any two words."}}
-import matplotlib.pyplot as plt
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib import data
-from lectures_lib.analysis.perturbed_masking import gold_edges, not_punctuation
-from lectures_lib.analysis.structural import tree_distances
-from lectures_lib.show import plots
-from lectures_lib.show.word_links import draw_links, write_words
-
-train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
-farmer = test[0]
-shown = not_punctuation(farmer["upos"])
-farmers_words = [farmer["words"][i] for i in shown]
-farmers_links = gold_edges(farmer["heads"], shown)
-
-figure, (ax, beside) = plt.subplots(
-    1, 2, figsize=(7.6, 3.3), gridspec_kw={"width_ratios": [1.4, 1]}
-)
-write_words(ax, farmers_words, top=2.6, bottom=-0.3)
-draw_links(ax, farmers_links, [plots.BLUE] * len(farmers_links))
-apart = tree_distances(len(shown), farmers_links)
-plots.heatmap(apart, farmers_words, farmers_words, ax=beside, numbers=".0f")
-beside.tick_params(axis="x", rotation=60)
-for number in beside.texts:
-    number.set_fontsize(10)  # to be read on a telephone
-plt.show()
+draw("tree_twice")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -58,7 +36,7 @@ plt.show()
 # - score trees against a treebank's, beside trees that need no model;
 # - make a tree out of a model's reactions to `[MASK]`, with Eisner's algorithm;
 # - take nearness out of a comparison, and look for what else could have given the result;
-# - train one matrix that is to turn a model's vectors into points as far apart as the words of a tree, with its controls;
+# - train one matrix that is to turn a model's vectors into points as far apart as a tree's words, with its controls;
 # - tell a tree that was in the vectors from a tree that the probe has learned by heart.
 #
 # **Time** about 45 minutes. **You need** chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb), of
@@ -67,20 +45,30 @@ plt.show()
 # 13b](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
+import matplotlib.pyplot as plt
 import torch
 from torch.testing import assert_close
 
-from lectures_lib import metrics
+from lectures_lib import data, metrics
 from lectures_lib.analysis import perturbed_masking
-from lectures_lib.analysis.perturbed_masking import chain, eisner, impact_matrix
+from lectures_lib.analysis.perturbed_masking import (
+    chain,
+    eisner,
+    gold_edges,
+    impact_matrix,
+    not_punctuation,
+)
 from lectures_lib.analysis.probing import tags_and_places
 from lectures_lib.analysis.structural import (
     fit_structural_probe,
     probe_trees,
     structural_score,
+    tree_distances,
 )
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.show import plots
+from lectures_lib.show.word_links import draw_links, write_words
 from lectures_lib.tasks.word_level import cut_words, word_states
 from lectures_lib.tokenization import WordPiece
 
@@ -91,7 +79,12 @@ models = {
     "untrained": Bert(BertConfig.MINILM).eval(),  # fresh weights
 }
 model = models["MiniLM"]
+train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
 chosen_by = [*train, *validation]  # to train on; `test` is judged on
+farmer = test[0]
+shown = not_punctuation(farmer["upos"])
+farmers_words = [farmer["words"][i] for i in shown]
+farmers_links = gold_edges(farmer["heads"], shown)
 
 # %% [markdown]
 # ## Trees that need no model
@@ -158,7 +151,13 @@ for name, guess in trees.items():
 # A probe is trained, so one can always blame the probe. Wu and others (2020) ask without training anything. Hide a word
 # $i$ behind `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well, and look
 # again. The vector has moved, because $j$ can no longer help to guess $i$. The length of that move is the **impact** of
-# $j$ on $i$:
+# $j$ on $i$.
+
+# %% tags=["remove-input"]
+draw("perturbed_masking")
+
+# %% [markdown]
+# In symbols:
 #
 # $$F_{ij} = \big\lVert H_i(\text{without } i) - H_i(\text{without } i \text{ and } j) \big\rVert .$$
 #
@@ -197,18 +196,25 @@ assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 # ### From impacts to a tree
 #
 # If words that belong together have most impact on each other, the tree that links all words by the largest impacts
-# should be the sentence's tree. ($F_{ij} + F_{ji}$, for a link has no direction here.) In nearly all English trees no
-# two links cross. The best tree without crossings is found by **Eisner's algorithm** (his links have a direction; ours
-# is the simpler form without), from short stretches of words to long ones. For the words $i$ to $j$ it keeps two trees:
+# should be the sentence's tree. ($F_{ij} + F_{ji}$, for a link has no direction here.) With three words there are three
+# trees, and one can try each.
+
+# %% tags=["remove-input"]
+draw("tree_of_a_table")
+
+# %% [markdown]
+# With more words there are too many. But in nearly all English trees no two links cross, and the best tree without
+# crossings is found by **Eisner's algorithm** (his links have a direction; ours is the simpler form without), from short
+# stretches of words to long ones. For the words $i$ to $j$ it keeps two trees:
 #
 # - `bridged[i, j]`, the best one in which $i$ and $j$ are linked. Take that link away, and it falls into a tree over
 #   $i \ldots k$ and one over $k + 1 \ldots j$; try every $k$.
 # - `whole[i, j]`, the best one of all. Its first word $i$ has a furthest word $k$ that it is linked to: a bridged tree
 #   over $i \ldots k$, and a whole one over $k \ldots j$.
 #
-# By hand, for three words, where the link 0–1 scores 1, the link 1–2 scores 4 and the link 0–2 scores 5. Two
-# neighbours have one tree: 1 and 4. Then `bridged[0, 2]` is 5 plus the better of 1 (link 0–1, word 2 by itself) and 4
-# (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$, 1 + 4, and $k = 2$, 9 + 0.
+# By hand, for the three words above: two neighbours have one tree, 1 and 4. Then `bridged[0, 2]` is 5 plus the better of
+# 1 (link 0–1, word 2 by itself) and 4 (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$,
+# 1 + 4, and $k = 2$, 9 + 0.
 
 
 # %%

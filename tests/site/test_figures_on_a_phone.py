@@ -124,7 +124,6 @@ WHOLE = {
         "Bars that hang down",
     ],
     "notebooks/14_fine_tuning.html": ["Two groups of four bars"],
-    "notebooks/16_what_bert_learns.html": ["The words The farmer"],
     "notebooks/18b_what_it_costs.html": ["Four stacked bars of gigabytes"],
 }
 CUT = """starts => starts.filter((start) => {
