@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import axe
 import pytest
-from live_page import EVERY_FIGURE
+from live_page import EVERY_FIGURE, IN_CHAPTERS
 from sitemap import ANIMATED, notebook_pages, pages
 
 pytestmark = pytest.mark.browser
@@ -28,6 +28,7 @@ class Visit:
     violations: dict[str, list[str]] = field(default_factory=dict)
     too_wide: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    figures: list[list] = field(default_factory=list)
     launches: bool = False
 
 
@@ -52,6 +53,7 @@ def open_page(tabs, url: str) -> Visit:
     page.goto(url)
     page.wait_for_load_state("networkidle")
     page.wait_for_function(EVERY_FIGURE)
+    visit.figures = page.evaluate(FIGURES)
     page.set_viewport_size({"width": 1360, "height": 900})
     visit.cut = page.evaluate(CUT)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -150,6 +152,10 @@ AXE = """async (options) => {
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target, element }) => [id, String(target), element.outerHTML.slice(0, 200)]));
 }"""
 
+# The live figures in their order, and whether each has its box.
+FIGURES = """() => [...document.querySelectorAll(".live[data-live]")]
+  .map((place) => [JSON.parse(place.dataset.live).figure, place.querySelector(".lv-box[role=group]") !== null])"""
+
 # Listings that have to be scrolled sideways, those in folds too; each fold is left as it was.
 CUT = """() => {
   const folds = [...document.querySelectorAll("article details:not([open])")];
@@ -176,6 +182,13 @@ def test_asks_nothing_of_another_host(visit, address, path):
     assert {
         urlsplit(url).netloc for url in visit(path).requests if not url.startswith("data:")
     } == {urlsplit(address).netloc}
+
+
+@pytest.mark.parametrize("chapter", IN_CHAPTERS)
+def test_a_chapter_has_its_figures_and_fetches_no_model_for_them(visit, chapter):
+    seen = visit(f"notebooks/{chapter}.html")
+    assert seen.figures == [[name, True] for name in IN_CHAPTERS[chapter]]
+    assert not [url for url in seen.requests if "/models/" in url or "worker" in url]
 
 
 @pytest.mark.parametrize("path", PAGES)
