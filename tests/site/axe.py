@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from sitemap import ROOT
+from sitemap import ANIMATED, ROOT
 
 # What depends on the theme; the other rules are about the page's structure, the same by day and by
 # night.
@@ -30,3 +30,22 @@ def objections(page, within: str, theme: str) -> list:
         ".map((v) => [v.id, v.nodes[0].element.outerHTML.slice(0, 300)]) }",
         [within, only],
     )
+
+
+def turn(page, theme: str) -> None:
+    """Make the page light or dark, and wait for its colours: they fade from one to the other."""
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_selector(f"html[data-theme={theme}]")
+    page.evaluate(ANIMATED)
+
+
+def by_day_and_night(page, within: str) -> list:
+    """What axe objects to in either theme, with the theme's name before it; the page is turned
+    from one to the other as it stands, and is light in the end.
+    """
+    found = []
+    for theme in ("light", "dark"):
+        turn(page, theme)
+        found += [[theme, *each] for each in objections(page, within, theme)]
+    turn(page, "light")
+    return found

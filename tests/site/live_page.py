@@ -1,6 +1,33 @@
 """The page "Type your own", as its tests use it."""
 
 ADDRESS = "book/live.html"
+# The live figures of each chapter, in their order.
+IN_CHAPTERS = {
+    "01_bottleneck": ["gate"],
+    "02_self_attention": ["reader"],
+    "03_multi_head_attention": ["reader"],
+    "05_encoder": ["stream"],
+    "06_decoder": ["dates", "at_work"],
+    "07b_wordpiece": ["pieces"],
+    "08_training": ["smoothing"],
+    "08b_judging": ["translator"],
+    "09_generating": ["writer", "beams"],
+    "09b_cache": ["filling"],
+    "10_language_model": ["writer"],
+    "10b_agreement": ["agreement"],
+    "11_vision_transformer": ["digits"],
+    "11b_attention_or_convolution": ["digits"],
+    "12_bert": ["reader"],
+    "13_pretraining": ["dice", "filler"],
+    "14_fine_tuning": ["sentiment"],
+    "14b_words_and_spans": ["entities", "answers"],
+    "15_features": ["senses"],
+    "16_what_bert_learns": ["reader"],
+    "17_sentence_bert": ["nearness", "pulling"],
+    "17b_searching": ["sentence_map"],
+    "18_after_bert": ["filler"],
+    "18b_what_it_costs": ["reader"],
+}
 # A figure's module is fetched when the page has loaded: until then its place holds the example. On a
 # phone what is below is laid out only then, too (laying.js).
 EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(

@@ -8,7 +8,7 @@ import axe
 import pytest
 import torch
 from computed import Computed
-from live_page import figure
+from live_page import EVERY_FIGURE, figure
 
 from lectures_lib import stored
 
@@ -32,14 +32,46 @@ def film(live):
 
     def open_it(sentence=FIRST, width=1000, **options):
         page = live(width, path=PAGE, **{"reduced_motion": "reduce", **options})
-        box = figure(page, TITLE)
-        if sentence != FIRST:
-            translate(box, sentence)
-            box.get_by_role("button", name="Pause").wait_for()
-            box.get_by_role("button", name="From the start").click()
-        return box
+        return read(figure(page, TITLE), sentence)
 
     return open_it
+
+
+@pytest.fixture(scope="module")
+def still(tabs, address):
+    """A function that gives the film of a sentence for tests that only look at it: each is opened
+    once, and handed out at its beginning, of all heads, with no vector pressed.
+    """
+    pages = {}
+
+    def of(sentence):
+        if sentence not in pages:
+            page = pages[sentence] = tabs.take(1000, 900, reduced_motion="reduce")
+            page.goto(address + PAGE)
+            page.wait_for_function(EVERY_FIGURE)
+            read(figure(page, TITLE), sentence)
+        box = figure(pages[sentence], TITLE)
+        box.get_by_label("Attention of").select_option("")
+        pressed = box.locator(".lv-lanes [aria-pressed=true]")
+        if pressed.count():
+            pressed.click()
+        assert pressed.count() == 0
+        go(box, 0)
+        return box
+
+    yield of
+    for page in pages.values():
+        assert not page.wrong
+        tabs.give_back(page)
+
+
+def read(box, sentence):
+    """The film, once it is of this sentence."""
+    if sentence != FIRST:
+        translate(box, sentence)
+        box.get_by_role("button", name="Pause").wait_for()
+        box.get_by_role("button", name="From the start").click()
+    return box
 
 
 def translate(box, sentence):
@@ -69,8 +101,8 @@ def mean(computed, name, head=None):
 @pytest.mark.parametrize("sentence", [FIRST, OWN])
 @pytest.mark.parametrize("head", [None, 2])
 @pytest.mark.parametrize("node", [("encoder", 1, 2), ("encoder", 4, 0), ("decoder", 2, 3)])
-def test_each_line_is_a_weight_of_the_librarys(film, computed, sentence, head, node):
-    box = film(sentence)
+def test_each_line_is_a_weight_of_the_librarys(still, computed, sentence, head, node):
+    box = still(sentence)
     if head is not None:
         box.get_by_label("Attention of").select_option(str(head))
     press(box, *node)
@@ -95,8 +127,8 @@ def test_each_line_is_a_weight_of_the_librarys(film, computed, sentence, head, n
 
 
 @pytest.mark.parametrize("sentence", [FIRST, OWN])
-def test_vectors_and_what_was_written_are_the_librarys(film, computed, sentence):
-    box = film(sentence)
+def test_vectors_and_what_was_written_are_the_librarys(still, computed, sentence):
+    box = still(sentence)
     seen = computed[sentence].seen
     for stack, call, at in [("encoder", 0, 1), ("decoder", 1, 2)]:
         levels = [seen.each("positions")[call][0]]
@@ -118,20 +150,20 @@ def test_vectors_and_what_was_written_are_the_librarys(film, computed, sentence)
         assert numbers == pytest.approx(expected.tolist(), abs=0.1), said  # "< 0.1 %"
 
 
-def test_what_the_page_says_under_its_film(film, computed):
+def test_what_the_page_says_under_its_film(still, computed):
     cross = mean(computed[FIRST], "decoder.blocks.3.cross_attention")
     assert cross[2, 2] == pytest.approx(0.63, abs=0.005)  # dogs, spielen
     assert cross[1, 1] == pytest.approx(0.87, abs=0.005)  # Two, Hunde
-    box = film()
+    box = still(FIRST)
     press(box, "decoder", 4, 2)
     assert "from “spielen” (0.63) in the source" in told(box)
     press(box, "decoder", 4, 1)
     assert "from “Hunde” (0.87) in the source" in told(box)
 
 
-def test_at_the_end_it_says_the_translation(film):
+def test_at_the_end_it_says_the_translation(still):
     for sentence in (FIRST, OWN):
-        box = film(sentence)
+        box = still(sentence)
         said = go(box, box.get_by_role("slider", name="Step").get_attribute("max"))
         (expected,) = stored.translator("de", "en")([sentence])
         assert said.endswith(f"The translation: {expected}")
@@ -236,15 +268,16 @@ def test_a_resized_page_keeps_the_moment(film):
     assert told(box) == said
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(film, theme):
-    box = film(color_scheme=theme)
+def test_axe_finds_nothing(film):
+    box = film()
     page = box.page
-    for step in (0, 4, 20, 52):
-        go(box, step)
-        assert axe.objections(page, ".live", theme) == [], step
+    for theme in ("light", "dark"):
+        axe.turn(page, theme)
+        for step in (0, 4, 20, 52):
+            go(box, step)
+            assert axe.objections(page, ".live", theme) == [], (theme, step)
     press(box, "decoder", 3, 2)
-    assert axe.objections(page, ".live", theme) == []
+    assert axe.by_day_and_night(page, ".live") == []
 
 
 def test_without_scripts_a_translation_stands_there(live):

@@ -6,7 +6,7 @@ import axe
 import lxml.html
 import pytest
 import torch
-from live_page import figure
+from live_page import IN_CHAPTERS, figure
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
@@ -17,32 +17,6 @@ from lectures_lib.tokenization import BPE, WordPiece
 pytestmark = pytest.mark.browser
 BEAM, PIECES = "A beam that grows and is pruned", "Your text in pieces"
 SENSES, NEAR = "One word, two sentences", "Near by meaning"
-IN_CHAPTERS = {
-    "01_bottleneck": ["gate"],
-    "02_self_attention": ["reader"],
-    "03_multi_head_attention": ["reader"],
-    "05_encoder": ["stream"],
-    "06_decoder": ["dates", "at_work"],
-    "07b_wordpiece": ["pieces"],
-    "08_training": ["smoothing"],
-    "08b_judging": ["translator"],
-    "09_generating": ["writer", "beams"],
-    "09b_cache": ["filling"],
-    "10_language_model": ["writer"],
-    "10b_agreement": ["agreement"],
-    "11_vision_transformer": ["digits"],
-    "11b_attention_or_convolution": ["digits"],
-    "12_bert": ["reader"],
-    "13_pretraining": ["dice", "filler"],
-    "14_fine_tuning": ["sentiment"],
-    "14b_words_and_spans": ["entities", "answers"],
-    "15_features": ["senses"],
-    "16_what_bert_learns": ["reader"],
-    "17_sentence_bert": ["nearness", "pulling"],
-    "17b_searching": ["sentence_map"],
-    "18_after_bert": ["filler"],
-    "18b_what_it_costs": ["reader"],
-}
 
 
 @pytest.mark.parametrize(
@@ -247,27 +221,15 @@ def test_sentences_are_compared(live):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(live, theme):
-    page = live(color_scheme=theme)
+def test_axe_finds_nothing(live):
+    page = live()
     search(page, "Ein Hund.").locator(".lv-node").first.wait_for()
     figure(page, PIECES).get_by_role("button", name="Cut it").click()
     figure(page, SENSES).get_by_role("button", name="Compare", exact=True).click()
     figure(page, NEAR).get_by_role("button", name="Compare").click()
     for title in (SENSES, NEAR):
         figure(page, title).locator(".lv-status:empty").wait_for(state="attached")
-    assert axe.objections(page, ".live", theme) == []
-
-
-@pytest.mark.parametrize("chapter", IN_CHAPTERS)
-def test_a_chapter_has_its_figures(live, chapter):
-    page = live(path=f"notebooks/{chapter}.html")
-    hosts = page.locator(".live[data-live]")
-    names = hosts.evaluate_all("all => all.map(one => JSON.parse(one.dataset.live).figure)")
-    assert names == IN_CHAPTERS[chapter]
-    hosts.first.locator(".lv-box[role=group]").wait_for()
-    page.wait_for_load_state("networkidle")
-    assert not [url for url in page.asked if "/models/" in url or "worker" in url]
+    assert axe.by_day_and_night(page, ".live") == []
 
 
 @pytest.mark.parametrize("chapter", IN_CHAPTERS)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import axe
 import pytest
-from live_page import EVERY_FIGURE
+from live_page import EVERY_FIGURE, IN_CHAPTERS
 from sitemap import ANIMATED, notebook_pages, pages
 
 pytestmark = pytest.mark.browser
@@ -28,6 +28,7 @@ class Visit:
     violations: dict[str, list[str]] = field(default_factory=dict)
     too_wide: list[str] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
+    figures: list[list] = field(default_factory=list)
     launches: bool = False
 
 
@@ -52,6 +53,7 @@ def open_page(tabs, url: str) -> Visit:
     page.goto(url)
     page.wait_for_load_state("networkidle")
     page.wait_for_function(EVERY_FIGURE)
+    visit.figures = page.evaluate(FIGURES)
     page.set_viewport_size({"width": 1360, "height": 900})
     visit.cut = page.evaluate(CUT)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -60,12 +62,14 @@ def open_page(tabs, url: str) -> Visit:
     # scrolls.js sees to it, later on a busy machine
     page.wait_for_function(ALL_SCROLL_BY_KEYBOARD, timeout=120_000)
     page.evaluate(axe.script())
-    page.evaluate(ONE_OF_A_KIND)
+    assert page.evaluate(ONE_OF_A_KIND) == [], "a formula is built otherwise now"
+    page.evaluate(FIRST_OF_A_LOOK)
     visit.violations["dark"] = violations(page.evaluate(AXE, {"runOnly": axe.COLOURS}))
     page.emulate_media(color_scheme="light")
     page.wait_for_selector("html[data-theme=light]")
     # colours fade from one to the other
     page.evaluate(ANIMATED)
+    page.evaluate(FIRST_OF_A_LOOK)
     visit.violations["light"] = violations(page.evaluate(AXE, {}))
     launch = page.get_by_role("button", name="Launch interactive content")
     if launch.count():
@@ -100,22 +104,57 @@ ONE_OF_A_KIND = """() => {
     const kind = [word.className, word.getAttribute("style"), ...look].join();
     return kinds.has(kind) || !kinds.add(kind);
   });
-  const formulas = [...document.querySelectorAll(".katex-html .base")].map((base) => [base, base.getBoundingClientRect().width]);
+  const formulas = [...document.querySelectorAll(".katex-html .katex-base")].map((base) => [base, base.getBoundingClientRect().width]);
   for (const word of again) word.replaceWith(word.textContent);
   for (const line of looks.keys()) line.normalize();
+  for (const math of document.querySelectorAll(".katex-mathml > math")) math.textContent = math.textContent;
   for (const [base, width] of formulas) {
-    base.replaceChildren(...base.querySelectorAll(":scope > .strut"));
+    base.replaceChildren(...base.querySelectorAll(":scope > .katex-strut"));
     base.style.width = `${width}px`;
   }
+  return [...document.querySelectorAll(".katex-html")].filter((formula) => formula.querySelector(".mord, .mrel")).map((formula) => formula.textContent);
+}"""
+
+# How a text stands out from its ground, axe works out for each element that has one, and that is most of what
+# it does on a page. Two that look the same, in places that are of the same classes and look the same all the
+# way up, stand out alike: the first of them is asked, all others are left to axe's other rules. (What is
+# placed anywhere else than the text's flow may have any ground: it is a kind of its own.)
+FIRST_OF_A_LOOK = """() => {
+  const kinds = new Map(), seen = new Set();
+  const kindOf = (e) => {
+    if (!e) return "";
+    if (kinds.has(e)) return kinds.get(e);
+    const style = getComputedStyle(e), placed = ["absolute", "fixed", "sticky"].includes(style.position) || style.float !== "none";
+    const look = ["backgroundColor", "backgroundImage", "opacity", "filter", "mixBlendMode", "zIndex", "transform", "display"].map((name) => style[name]);
+    const text = [kindOf(e.parentElement), e.tagName, e.getAttribute("class"), e.getAttribute("style"), ...look, placed && kinds.size].join();
+    if (!kindOf.numbers.has(text)) kindOf.numbers.set(text, kindOf.numbers.size);
+    kinds.set(e, kindOf.numbers.get(text));
+    return kinds.get(e);
+  };
+  kindOf.numbers = new Map();
+  for (const e of document.body.querySelectorAll("*")) {
+    e.removeAttribute("data-first-of-a-look");
+    if (e.matches("math, title, desc, style, script") || ![...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+    const style = getComputedStyle(e);
+    const look = [kindOf(e), ...["color", "fill", "fontSize", "fontWeight", "textShadow", "webkitTextStroke", "visibility"].map((name) => style[name])].join();
+    if (seen.has(look)) continue;
+    seen.add(look);
+    e.setAttribute("data-first-of-a-look", "");
+  }
+  return [seen.size, document.body.querySelectorAll("*").length];
 }"""
 
 # What axe finds: the rule, where, and what stands there. That is read for these elements alone: axe itself would
 # write out all that it looks at, the whole page too.
 AXE = """async (options) => {
-  axe.configure({ noHtml: true });
+  axe.configure({ noHtml: true, rules: [{ id: "color-contrast", selector: "[data-first-of-a-look]" }] });
   const { violations } = await axe.run({ exclude: [".katex-html"] }, { resultTypes: ["violations"], elementRef: true, ...options });
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target, element }) => [id, String(target), element.outerHTML.slice(0, 200)]));
 }"""
+
+# The live figures in their order, and whether each has its box.
+FIGURES = """() => [...document.querySelectorAll(".live[data-live]")]
+  .map((place) => [JSON.parse(place.dataset.live).figure, place.querySelector(".lv-box[role=group]") !== null])"""
 
 # Listings that have to be scrolled sideways, those in folds too; each fold is left as it was.
 CUT = """() => {
@@ -143,6 +182,13 @@ def test_asks_nothing_of_another_host(visit, address, path):
     assert {
         urlsplit(url).netloc for url in visit(path).requests if not url.startswith("data:")
     } == {urlsplit(address).netloc}
+
+
+@pytest.mark.parametrize("chapter", IN_CHAPTERS)
+def test_a_chapter_has_its_figures_and_fetches_no_model_for_them(visit, chapter):
+    seen = visit(f"notebooks/{chapter}.html")
+    assert seen.figures == [[name, True] for name in IN_CHAPTERS[chapter]]
+    assert not [url for url in seen.requests if "/models/" in url or "worker" in url]
 
 
 @pytest.mark.parametrize("path", PAGES)

@@ -29,7 +29,7 @@ TOO_LARGE = """() => [...document.querySelectorAll('.slides section')].map((sect
   });
   for (const it of section.querySelectorAll('.formula')) {
     const its = it.getBoundingClientRect();
-    if ([...it.querySelectorAll('.base')].some(base => {
+    if ([...it.querySelectorAll('.katex-base')].some(base => {
       const b = base.getBoundingClientRect();
       return b.right > its.right - 6 * scale || b.left < its.left + 6 * scale;
     })) over.push(it);
@@ -160,7 +160,7 @@ def test_printed_as_it_is_a_picture_stands_there_once(open_deck):
 CUT = """() => [...document.querySelectorAll('.slides :is(pre, table, .formula, img, svg.drawing)')].filter(it => {
   if (!it.getClientRects().length) return false;
   const { left, right } = it.getBoundingClientRect();
-  const inside = it.matches('.formula') ? [...it.querySelectorAll('.base')].map(base => base.getBoundingClientRect().right) : [];
+  const inside = it.matches('.formula') ? [...it.querySelectorAll('.katex-base')].map(base => base.getBoundingClientRect().right) : [];
   return left < 0 || right > innerWidth || it.scrollWidth > it.clientWidth + 2 || inside.some(its => its > right);
 }).map(it => [it.tagName, it.textContent.slice(0, 60)])"""
 
