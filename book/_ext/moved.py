@@ -3,9 +3,11 @@ used to stand sends on whoever comes with its anchor.
 
 Which sections these are stands in book/moved.yml. A server never sees what is behind the # of an
 address, so a script has to do it, and only pages that have lost a section get one. Without scripts
-a reader arrives at the top of the old page.
+a reader arrives at the top of the old page. A page that has another name now leaves a small one
+behind, which sends on whoever comes, to the section that was asked for.
 """
 
+import html
 import json
 from functools import cache
 from pathlib import Path
@@ -24,19 +26,29 @@ try{at=decodeURIComponent(at)}catch{}
 if(Object.hasOwn(moved,at)){const to=new URL(moved[at],location.href);
 to.search=location.search;location.replace(to)}};
 addEventListener("hashchange",go);go()}</script>"""
+LEFT_BEHIND = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<meta name="robots" content="noindex">
+<script>location.replace("{to}"+location.search+location.hash)</script>
+<noscript><meta http-equiv="refresh" content="0; url={to}"></noscript></head>
+<body><a href="{to}">{title}</a></body></html>
+"""
 logger = logging.getLogger(__name__)
 
 
 @cache
 def load(file: Path = FILE) -> dict[str, str]:
-    """Old address: new address, each "page#anchor". ValueError says which line is none of these."""
+    """Old address: new address, each "page#anchor", or both "page". ValueError says which line is
+    none of these.
+    """
     told = yaml.safe_load(file.read_text(encoding="utf-8")) or {}
     if not isinstance(told, dict):
         raise ValueError(f"{file.name} is no list of old: new")
     for old, new in told.items():
         for address in (old, new):
             page, sign, anchor = str(address).partition("#")
-            if not (page and sign and anchor) or ".html" in page:
+            whole = "#" not in f"{old}{new}"  # the page has another name
+            if not (page and (whole or (sign and anchor))) or ".html" in page:
                 raise ValueError(f"{file.name}: {address} is not page#anchor")
         if new in told:
             raise ValueError(f"{file.name}: {old} leads to {new}, which has moved on itself")
@@ -45,9 +57,12 @@ def load(file: Path = FILE) -> dict[str, str]:
 
 def of_page(page: str, moved: dict[str, str]) -> dict[str, str]:
     """The anchors that a page has lost, each with its new address."""
-    return {
-        old.partition("#")[2]: new for old, new in moved.items() if old.partition("#")[0] == page
-    }
+    return {old.partition("#")[2]: new for old, new in moved.items() if old.startswith(f"{page}#")}
+
+
+def renamed(moved: dict[str, str]) -> dict[str, str]:
+    """The pages that have another name now: old: new."""
+    return {old: new for old, new in moved.items() if "#" not in old}
 
 
 def script(places: dict[str, str]) -> str:
@@ -59,7 +74,12 @@ def script(places: dict[str, str]) -> str:
 
 def check(app: Sphinx, env: Any) -> None:
     """Warn, and so stop the build, where an old address is in use or a new one leads nowhere."""
+    for old, new in renamed(load()).items():
+        if old in env.found_docs or new not in env.found_docs:
+            logger.warning("moved.yml: the page %s is there, or %s is not", old, new)
     for old, new in load().items():
+        if "#" not in old:
+            continue
         for address, wanted in ((old, False), (new, True)):
             page, _, anchor = address.partition("#")
             if page not in env.found_docs:
@@ -80,8 +100,20 @@ def send_on(
         context["metatags"] = context.get("metatags", "") + script(places)
 
 
+def leave_behind(app: Sphinx, exception: Exception | None) -> None:
+    """At the old address of each page that has another name, a page that sends on."""
+    if exception is not None or app.builder.format != "html":
+        return
+    for old, new in renamed(load()).items():
+        title = html.escape(app.env.titles[new].astext())
+        to = html.escape(app.builder.get_relative_uri(old, new), quote=True)
+        path = Path(app.outdir, f"{old}.html")
+        path.write_text(LEFT_BEHIND.format(title=title, to=to), encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict:
     """Check them when all pages have been read, and send on from each page that is written."""
     app.connect("env-check-consistency", check)
+    app.connect("build-finished", leave_behind)
     app.connect("html-page-context", send_on, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
