@@ -10,6 +10,9 @@ the same, executed. (`NNb_name` stands between two chapters.)
     python tools/notebooks.py scripts
         the same where a script or a style sheet of lectures_lib/show has changed since the last
         commit: in every stored output the new text takes the old one's place
+    python tools/notebooks.py drawings [ONLY]
+        the same where a drawing (lectures_lib/show/drawings) has changed: it is drawn again where
+        it is all that a cell shows; no cell is executed, the other outputs stay
     python tools/notebooks.py check
         say where a notebook and its twin differ; exit 1 if they do
 """
@@ -33,6 +36,7 @@ from lectures_lib.homework.set_up import install_and_tell
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
 NAME = "[0-9a-f]{12}"  # of a picture: see `lectures_lib.show.widget`
+DRAWN = re.compile(r'(?:drawings\.)?draw\("(\w+)"\)')
 
 # The first code cell of every notebook. Colab opens the notebook alone, so the address must stand
 # in it.
@@ -211,6 +215,29 @@ def scripts(twin: Path, changes: list[tuple[str, str]]) -> int:
     return count
 
 
+def drawings(twin: Path) -> int:
+    """Draw the drawings in a notebook's stored outputs again; how many have changed. A cell counts
+    whose last line is `draw("name")`, with no output but that.
+    """
+    from IPython.core.formatters import DisplayFormatter
+
+    from lectures_lib.show.drawings import draw
+
+    notebook, count = nbformat.read(twin.with_suffix(".ipynb"), as_version=4), 0
+    for cell in notebook.cells:
+        called = DRAWN.fullmatch(cell.source.strip().rpartition("\n")[2])
+        if cell.cell_type != "code" or called is None or len(cell.outputs) != 1:
+            continue
+        (output,) = cell.outputs
+        fresh, _ = DisplayFormatter().format(draw(called[1]))
+        if fresh != output.data:
+            output.data = nbformat.from_dict(fresh)
+            count += 1
+    if count:
+        _store(notebook, twin)
+    return count
+
+
 def _store(notebook: nbformat.NotebookNode, twin: Path) -> None:
     notebook.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -246,6 +273,11 @@ def main() -> None:
             sys.exit("no script or style sheet of lectures_lib/show differs from the last commit")
         for twin in twins():
             if count := scripts(twin, changes):
+                print(f"{twin.relative_to(ROOT)}: {count}")
+        return
+    if command == "drawings":
+        for twin in twins(only):
+            if count := drawings(twin):
                 print(f"{twin.relative_to(ROOT)}: {count}")
         return
     if command not in ("run", "prose"):

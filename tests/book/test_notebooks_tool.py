@@ -1,6 +1,8 @@
 """What keeps notebooks and their outputs up to date, without running them."""
 
+import shutil
 import subprocess
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -113,3 +115,28 @@ def test_one_notebook_that_fails_stops_none_of_the_others(monkeypatch):
         notebooks.main()
     failed = [line for line in str(ended.value).splitlines() if line.startswith("notebooks/")]
     assert [line[:14] for line in failed] == ["notebooks/a.py", "notebooks/b.py", "notebooks/c.py"]
+
+
+def test_stored_drawings_are_as_the_library_draws_them(tmp_path):
+    """Cells that show a drawing print no numbers: nbval alone would not see a stale one."""
+    stale = {}
+    for twin in notebooks.twins():
+        copy = shutil.copy(twin.with_suffix(".ipynb"), tmp_path)
+        if count := notebooks.drawings(Path(copy).with_suffix(".py")):
+            stale[twin.name] = count
+    assert stale == {}, "`python tools/notebooks.py drawings` draws them again"
+
+
+def test_a_stale_drawing_is_drawn_again_and_nothing_else(tmp_path):
+    shown = nbformat.v4.new_output("display_data", {"text/plain": "Drawing", "text/html": "old"})
+    told = nbformat.v4.new_output("display_data", {"text/plain": "1"})
+    cells = [
+        nbformat.v4.new_code_cell('from x import draw\n\ndraw("gate")', outputs=[shown]),
+        nbformat.v4.new_code_cell('draw("gate").svg()', outputs=[told]),
+    ]
+    path = tmp_path / "01_one.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    assert notebooks.drawings(path.with_suffix(".py")) == 1
+    first, second = nbformat.read(path, as_version=4).cells
+    assert "<svg" in first.outputs[0].data["text/html"] and second.outputs == [told]
+    assert notebooks.drawings(path.with_suffix(".py")) == 0
