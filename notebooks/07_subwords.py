@@ -268,7 +268,7 @@ from lectures_lib.show.drawings import draw
 draw("merge_tree")
 
 # %% [markdown]
-# (Try a word of your own.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
+# (Try a word of your own, in the cell above the picture.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
 # bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known.
 #
 # ## Watch it learn
@@ -323,7 +323,7 @@ Stepper(
 
 # %% [markdown]
 # Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. (`learn` by
-# itself would go on; with `min_count=2`, as in `ByteBPE` below, it stops here.) Merge 4 makes "od", which is part of
+# itself would go on; with `min_count=2` it stops here.) Merge 4 makes "od", which is part of
 # "wood" and of nothing else. Once "wood" is there, no word of the riddle is spelled with "od", but it keeps its place
 # in the vocabulary. Real vocabularies hold such leftovers, too: of more than 3,700 pieces merged on the manual, about
 # one in ten never occurs when the manual is cut with them.

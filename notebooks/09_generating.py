@@ -510,7 +510,7 @@ for shares in (UNSURE, SURE):
     assert_close(top_p(shares, 0.8), by_library)
 
 # %% [markdown]
-# Word by word, from the likeliest down. The sum so far decides for top-p, the place in the row for top-k:
+# Word by word, from the likeliest down. The sum so far decides for top-p, the rank for top-k:
 
 # %% tags=["remove-input"]
 drawings.draw("top_k_and_top_p")
