@@ -379,8 +379,8 @@ assert torch.equal(third.tokens, resumed.tokens)
 # %% [markdown]
 # ## Two losses, one sum
 #
-# Which of the vectors that BERT makes of the first of these pairs lead to a loss, and to which? Follow the four coloured
-# ones up, then that of `[CLS]`:
+# Which of the vectors that BERT makes of the paper's first pair, with "clash" in it, lead to a loss, and to which?
+# Follow the four coloured ones, then that of `[CLS]`:
 
 # %% tags=["remove-input"]
 draw("two_losses")

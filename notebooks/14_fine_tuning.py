@@ -630,8 +630,6 @@ print(f"Spearman: regressor, fine-tuned {by_number:.2f}")
 # For `entailment` (half of the pairs follow), a logistic regression sees the share of words that both have, the frozen
 # vector of the second sentence alone, or both sentences' vectors $u$ and $v$, with $|u - v|$ and $u \odot v$ (component
 # by component):
-#
-#
 
 
 # %% tags=["atol=0.06"]
@@ -740,8 +738,6 @@ draw("low_rank")
 #
 # The factor $\alpha / r$ says how much the difference counts; here it is 2. $BA$ has only rank $r$: whatever $x$ is,
 # what it adds is a mixture of the same $r$ directions. The method is called *LoRA*, low-rank adaptation.
-#
-#
 
 
 # %%

@@ -315,8 +315,8 @@ assert entity_f1([lazy], [lazy]) == metrics.entity_scores([lazy], [lazy]).f1 == 
 # the test never occur in training.) From five seeds, fine-tuning has 0.75<!-- fine_tuning_small: entities/test/f1/mean
 # .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max
 # .2f -->). Frozen vectors are close behind, with 0.72<!-- labelled_sets: entities/frozen .2f -->, if they are taken
-# from the layer that is best on the validation split and not, as above, from the last. Which layer that is, the next
-# chapter asks. Of the four kinds of error (a name not seen, a name where there is none, the wrong kind, a word too many
+# from the layer that is best on the validation split and not, as above, from the last. Which layer that is,
+# [chapter 15b](15b_which_layers.ipynb) asks. Of the four kinds of error (a name not seen, a name where there is none, the wrong kind, a word too many
 # or too few), which are frequent? (Exercise 1 counts them.)
 
 

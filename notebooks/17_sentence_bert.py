@@ -557,7 +557,7 @@ class Siamese(nn.Module):
 # %% [markdown]
 # As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
 # blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
-# trained, so that ten trainings fit into this page: three objectives with three seeds each, and a control. Each gets 15
+# trained, so that many trainings fit into this page; the first ten: three objectives with three seeds each, and a control. Each gets 15
 # steps of 16 pairs; `SiameseBatches` turns both sides into ids and pads each by itself. The regression sees our 96
 # scored pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The
 # in-batch negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the

@@ -210,12 +210,12 @@ for score, i in zip(cosine[0], place[0], strict=True):
 # counted words, and MiniLM cut off after its third layer: the same network, but a mean that nobody trained to be compared.
 
 # %% [markdown]
-# **Predict.** Before any search: if three of the book's 300 sections are drawn at random, for how many of the 46
+# **Predict.** Before any search: if three of the book's more than 300 sections are drawn at random, for how many of the 46
 # questions does one of them lie in a right chapter: about 1, 3 or 8?
 #
 # <details><summary>Answer</summary>
 #
-# About 8. A chapter has some seventeen sections, those of its second half included, and a few questions have two or
+# About 8. A chapter has some eighteen sections, those of its other pages included, and a few questions have two or
 # three right chapters, so one drawn section is right for about 1 question in 16. With three draws it is nearly three
 # times that. 1 is tempting: it would be so if each question had a single right *section*. A measure that is lenient is
 # lenient with luck, too.
@@ -276,10 +276,10 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 
 # %% [markdown]
 # All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
-# In the first place its lead is small. Among three it is larger; is that luck? Where it and the counted words disagree,
-# equally good searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins
-# more, but coins are as uneven in one round of ten to thirty (last line but one), and the counts move by some questions
-# whenever this book is edited: it is a hint, no more. The three layers do no better than counted words. So it is not
+# It leads in both places, by some questions; is that luck? Where it and the counted words disagree, equally good
+# searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins more, but
+# coins are as uneven in one round of three to thirty (last line but one), and the counts move by some questions
+# whenever this book is edited: a weak hint at best. The three layers do no better than counted words. So it is not
 # any vectors of a BERT that find. (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
 # All of MiniLM also fails more often where the question names BERT, three or four times of eight: another hint. Perhaps many
@@ -318,7 +318,7 @@ def rerank(question, places):
 #
 # <details><summary>Answer</summary>
 #
-# For far fewer, little more than half as many. To see both texts does not help a model that was trained for something
+# For clearly fewer, about two thirds as many. To see both texts does not help a model that was trained for something
 # else. The reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong
 # text, and its scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions beside
 # right and wrong texts, by the hundred thousand; this book has 46 questions, and no such model.
@@ -461,9 +461,9 @@ print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
 wins = (hits.any(dim=1) & ~best).sum().item()
 losses = (best & ~hits.any(dim=1)).sum().item()
 print(f"beside all of MiniLM: {wins} won, {losses} lost, {sign_test(wins, losses):.2f}")
-# Among three, two more than MiniLM alone, and coins are as uneven more often than
-# not: no hint at all. (Weights for the two, chosen on these 46 questions, would have
-# to be tested on others.)
+# Among three, a few more than MiniLM alone, and on so few disagreements coins are
+# often as uneven: hardly a hint. (Weights for the two, chosen on these 46 questions,
+# would have to be tested on others.)
 
 # %% [markdown]
 # **Exercise 3. "I do not know."** Something is always nearest. Let the search be silent below a cosine. Which one lets
@@ -513,8 +513,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Among three, with each seed, more than before: as many as counted words find. Whether
-# more come first depends on the seed.
+# Among three, some more than before with most seeds, and hardly more than counted words
+# find. Whether more come first depends on the seed.
 
 # %% [markdown]
 # ## Summary

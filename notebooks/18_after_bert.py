@@ -548,12 +548,6 @@ def trained(causal, steps=300):
 
 
 # %% [markdown]
-# What each row may look at when it has to answer, for 312,005; follow the frame:
-
-# %% tags=["remove-input"]
-draw("two_readers")
-
-# %% [markdown]
 # **Predict.** Two tasks and two masks. Where does the causal mask cost nothing, and where much? How good can the reader with
 # the causal mask become at best?
 #
@@ -565,6 +559,12 @@ draw("two_readers")
 # (counted in our numbers). The reader that sees both sides gets nearly all right.
 #
 # </details>
+
+# %% [markdown]
+# What each row may look at when it has to answer, for 312,005; follow the frame:
+
+# %% tags=["remove-input"]
+draw("two_readers")
 
 # %% tags=["atol=0.03"]
 causal, full = trained(causal=True), trained(causal=False)
