@@ -12,9 +12,9 @@
     python experiments/low_rank.py --task sst2 --smoke
         a minute, writes nothing
 
-Tasks: sst2 (praise or complaint), wnut (names), squad (answers). Examples, epochs and batches are
-those of `fine_tuning.py`, which trains all 22.7 million numbers; here 0.4 million learn, beside a
-body that stays as it is. For SQuAD more questions are read here than there.
+Tasks: sst2 (praise or complaint), stsb (how similar), wnut (names), squad (answers). Examples,
+epochs and batches are those of `fine_tuning.py`, which trains all 22.7 million numbers; here 0.4
+million learn, beside a body that stays as it is. For SQuAD more questions are read here than there.
 
 The stored model is that of seed 0, not the best one: the best of three on the examples asked would
 look better than it is. It is asked once more as it is stored, in half precision.
@@ -35,8 +35,8 @@ from lectures_lib.tasks import fine_tuning, low_rank
 from lectures_lib.tasks.task_heads import Head
 
 RANK = 8
-RATES = {"sst2": 2e-3, "wnut": 2e-3, "squad": 1e-3}
-NAMES = {"sst2": "sentiment", "wnut": "entities", "squad": "answers"}
+RATES = {"sst2": 2e-3, "wnut": 2e-3, "squad": 1e-3, "stsb": 2e-3}
+NAMES = {"sst2": "sentiment", "wnut": "entities", "squad": "answers", "stsb": "similarity"}
 QUESTIONS = 12_000  # of SQuAD's 87,599
 N_RATE, N_RATE_ASKED = 8_000, 1_000
 

@@ -35,7 +35,13 @@ from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.stored.differences import added, packed
 from lectures_lib.tasks import low_rank
-from lectures_lib.tasks.task_heads import Head, SentenceClassifier, SpanExtractor, TokenTagger
+from lectures_lib.tasks.task_heads import (
+    Head,
+    SentenceClassifier,
+    SentenceRegressor,
+    SpanExtractor,
+    TokenTagger,
+)
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE, WordPiece
 
@@ -43,7 +49,7 @@ FOLDER = Path(__file__).parent
 DIRECTIONS = [("de", "en"), ("en", "de")]
 DATES = [150, 6000]  # steps
 LANGUAGE_MODELS = ["shakespeare", "wikitext"]
-TASKS = ["sentiment", "entities", "answers"]  # that MiniLM was adapted to
+TASKS = ["sentiment", "entities", "answers", "similarity"]  # that MiniLM was adapted to
 DAMAGED = (SafetensorError, KeyError, RuntimeError, TypeError, ValueError)
 
 
@@ -261,7 +267,8 @@ def dates(steps: int = 6000) -> Transformer:
 
 
 ADAPTED: dict[str, type[Head]] = {
-    head.__name__: head for head in (SentenceClassifier, TokenTagger, SpanExtractor)
+    head.__name__: head
+    for head in (SentenceClassifier, SentenceRegressor, TokenTagger, SpanExtractor)
 }
 
 
@@ -324,7 +331,7 @@ def load_adapted(path: Path, body: Bert | None = None) -> Head:
 
 def _options(facts: dict[str, Any]) -> dict[str, Any]:
     """What the heads differ in when they are made."""
-    if facts["head"] == SpanExtractor.__name__:
+    if facts["head"] in (SpanExtractor.__name__, SentenceRegressor.__name__):
         return {}
     named = {"names": facts["names"]} if facts["names"] else {}
     return {"n_classes": facts["n_out"]} | named
@@ -358,6 +365,11 @@ def entities() -> tuple[Head, WordPiece]:
 def answers() -> tuple[Head, WordPiece]:
     """Points at the answer to a question in a text (SQuAD)."""
     return adapted("answers")
+
+
+def similarity() -> tuple[Head, WordPiece]:
+    """Says from 0 to 5 how much two sentences mean the same (STS-B)."""
+    return adapted("similarity")
 
 
 def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None:
@@ -397,6 +409,7 @@ __all__ = [
     "save_language_model",
     "save_translator",
     "sentiment",
+    "similarity",
     "small_bert",
     "translator",
     "zeros",

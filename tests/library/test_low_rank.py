@@ -14,6 +14,7 @@ from lectures_lib.tasks import alignment, low_rank
 from lectures_lib.tasks.fine_tuning import (
     batches,
     fine_tune,
+    pairs,
     predict,
     questions,
     sentences,
@@ -206,6 +207,18 @@ def test_the_critic_knows_praise():
     texts = ["A warm and funny film.", "Dull, long and badly acted.", "I loved every minute."]
     rows = [{"text": text, "label": 0} for text in texts]
     assert predict(model, sentences(rows, tokenizer)) == [1, 0, 1]
+
+
+def test_the_judge_of_pairs_knows_what_means_the_same():
+    model, tokenizer = stored.similarity()
+    asked = [
+        ("A man is playing a guitar.", "Someone plays the guitar."),
+        ("A man is playing a guitar.", "A man is cutting an onion."),
+        ("A man is playing a guitar.", "The parliament has passed the law."),
+    ]
+    rows = [{"first": first, "second": second, "score": 0.0} for first, second in asked]
+    same, half, other = predict(model, pairs(rows, tokenizer))
+    assert 5.5 > same > 3.5 > half > other > -0.5
 
 
 def test_the_tagger_finds_names():

@@ -311,7 +311,7 @@ def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home
     assert Path(folder).is_relative_to(site)
     assert set(asked) >= {
         "fill_mask", "small_bert", "translator", "language_model", "digits", "garments",
-        "sentiment", "entities", "answers", "dates",
+        "sentiment", "entities", "answers", "similarity", "dates",
     }  # fmt: skip
     assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later
 
