@@ -632,10 +632,10 @@ print(f"Spearman: regressor, fine-tuned {by_number:.2f}")
 # 0.867<!-- low_rank_stsb: stored/spearman .3f -->, as high as the cosine's there. On our 40?
 
 # %% tags=["atol=0.05"]
-judge, pieces = stored.similarity()  # by experiments/low_rank.py, half an hour of a core
-said = fine_tuning.predict(judge, fine_tuning.pairs(pairs, pieces))
-by_judge = metrics.spearman(said, right)
-print(f"Spearman: the regressor that read STS-B {by_judge:.2f}")
+skilled, pieces = stored.similarity()  # half an hour of a core
+said = fine_tuning.predict(skilled, fine_tuning.pairs(pairs, pieces))
+by_skilled = metrics.spearman(said, right)
+print(f"Spearman: the regressor that read STS-B {by_skilled:.2f}")
 yours = [
     ("A man is playing a guitar.", "Someone plays the guitar."),
     ("A man is playing a guitar.", "A man is cutting an onion."),
@@ -643,12 +643,12 @@ yours = [
 ]
 rows = [{"first": a, "second": b, "score": 0.0} for a, b in yours]
 for (a, b), score in zip(
-    yours, fine_tuning.predict(judge, fine_tuning.pairs(rows, pieces)), strict=True
+    yours, fine_tuning.predict(skilled, fine_tuning.pairs(rows, pieces)), strict=True
 ):
     print(f"{score:.1f} of 5  {a} / {b}")
 
 # %% tags=["remove-cell"]
-assert 0.55 < by_judge < by_cosine - 0.1
+assert 0.55 < by_skilled < by_cosine - 0.1
 
 # %% [markdown]
 # Hardly more than 96 pairs of the right kind can give, and far less than the cosine. STS-B's sentences are captions,
