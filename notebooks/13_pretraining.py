@@ -136,7 +136,7 @@ for token, c, f in zip(tokens, chance, fate, strict=True):
 assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [SEP]"
 
 # %% [markdown]
-# In a picture: follow each of the three chosen tokens down to its fate, and straight down to what is read in its place.
+# In a picture: follow each of the three chosen tokens to its fate, and to what is read in its place.
 
 # %% tags=["remove-input"]
 draw("masking_dice")
@@ -380,7 +380,7 @@ assert torch.equal(third.tokens, resumed.tokens)
 # ## Two losses, one sum
 #
 # Which of the vectors that BERT makes of the first of these pairs lead to a loss, and to which? Follow the four coloured
-# ones up, then that of `[CLS]`:
+# ones, then that of `[CLS]`:
 
 # %% tags=["remove-input"]
 draw("two_losses")
