@@ -128,8 +128,8 @@ def masking_dice() -> Canvas:
         "The first number chooses, the second decides what is read in the token's place. Asked for "
         "are all three, also “was”, which looks as if nothing had been done to it.",
     )
-    wide = {"because": 66, "cat": 58, "it": 42, "on": 44}  # what is read there needs more, or less
-    wides = [wide.get(token, 52) for token in TOKENS]
+    other = {"because": 66, "cat": 58, "it": 42, "on": 44}  # what is read there needs more, or less
+    wides = [other.get(token, 52) for token in TOKENS]
     centres = [84 + sum(wides[:j]) + wides[j] / 2 for j in range(len(TOKENS))]
     for y, name in ((38, "text"), (76, "chance"), (326, "read"), (372, "asked")):
         drawing.text(14, y, name, anchor="start", bold=True, size=14)
