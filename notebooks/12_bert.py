@@ -157,9 +157,9 @@ assert pack(one) == (alone.tokens, alone.segments)
 # published vocabulary of 30,522 pieces "playing" is a piece of its own. `flight` and `##less` are cut as in the
 # paper.
 #
-# Each token has three numbers, and each number picks a vector from a table. Follow "dog" downwards: below its column
-# the three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 has normalised just
-# this one.)
+# Each token has three numbers, and each number picks a vector from a table. Follow the framed "dog": below, its
+# three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 has normalised just this
+# one.)
 
 # %% tags=["remove-input"]
 draw("bert_input")

@@ -136,7 +136,7 @@ for token, c, f in zip(tokens, chance, fate, strict=True):
 assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [SEP]"
 
 # %% [markdown]
-# In a picture: follow each of the three chosen tokens down to its fate, and straight down to what is read in its place.
+# In a picture: follow each of the three chosen tokens to its fate, and to what is read in its place.
 
 # %% tags=["remove-input"]
 draw("masking_dice")

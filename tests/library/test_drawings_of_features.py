@@ -48,7 +48,11 @@ def test_the_window_of_skip_gram_is_the_librarys():
 def test_a_table_has_one_arrow_where_bert_has_two():
     """A word of the table is as far from one direction as from the other."""
     for narrow in (False, True):
-        assert texts(draw("one_row_or_a_vector_each", narrow).svg()).count("light") == 4 + 3
+        shown = texts(draw("one_row_or_a_vector_each", narrow).svg())
+        assert shown.count("light") == 4 + 1  # in the sentences, and the table's arrow
+        assert [word for word in shown if word.startswith("light (")] == [
+            f"light ({cut[-1] if cut[0] == 'light' else cut[0]})" for cut in word_vectors.TWO_LIGHTS
+        ]
     sentences = [e["text"].lower() for e in SENSES if e["word"] == "light"]
     for cut in word_vectors.TWO_LIGHTS:
         (whole,) = [text for text in sentences if " ".join(cut) in text]

@@ -118,4 +118,6 @@ def test_the_windows_lose_what_the_chapter_says():
         "stride 384",
     ]
     assert shown.count("whole in the second") == 1
+    assert shown.count(f"first window: pieces 0 to {spans.SIZE - 1}") == len(spans.STRIDES)
+    assert {"second window: pieces 355 to 738", "second window: pieces 356 to 739"} <= set(shown)
     assert "its first piece is lost" in shown and "its first 29 pieces are lost" in shown

@@ -100,7 +100,7 @@ def sees(
         size=13,
     )
     for j, word in enumerate(WORDS):
-        drawing.text(x + (j + 0.5) * cell[0], y - 12, word, size=12)
+        drawing.text(x + (j + 0.5) * cell[0], y - 11 - 13 * (j % 2), word, size=12)
     wide, high = cell
     drawing.frame(x - 1, y + LOOKS * high, grid.width + 2, high, thick=2)
     drawing.frame(x + LOOKED_AT * wide, y + LOOKS * high, wide, high, thick=4)
@@ -128,8 +128,8 @@ def bert_input() -> Canvas:
         + ", its segment vector "
         + _said("segment")
         + f"; their sum {', '.join(numbers(made['sum'][None], 'g')[0])}; after LayerNorm {norm}.",
-        "BERT's input. Every number picks a row of a learned table; the three rows of a column are "
-        "added and normalised. Below, the framed column with vectors of four numbers.",
+        "BERT's input. Every number picks a row of a learned table; the three are added and "
+        "normalised. Below, the framed token with vectors of four numbers.",
     )
     left, wide, tops = 106, 60, {"token": 92, "position": 142, "segment": 192}
     chosen = {"token": PIECES["ids"], "position": range(10), "segment": PIECES["segments"]}
@@ -205,10 +205,10 @@ def bert_body() -> Canvas:
         drawing.arrow([(x, 458), (x, 426)], "residual")
         drawing.arrow([(x, 340), (x, 310)], "residual")
         drawing.matrix(x - 22, 284, [[""] * 4], (11, 22), "residual")
-        if 1 < j < 9:
+        if 0 < j < 9:
             drawing.line([(x, 282), (x, 258)], "encoder")
-    first, middle = left + 1.5 * wide, left + 5.5 * wide
-    drawing.line([(first, 282), (first, 258), (x, 258), (x, 282)], "encoder")
+    first, middle = left + wide / 2 + 16, left + 5.5 * wide  # beside the pooler's arrow
+    drawing.line([(first, 279), (first, 258), (x, 258), (x, 282)], "encoder")
     drawing.arrow([(middle, 260), (middle, 76)], "encoder", 2.5)
     drawing.text(middle + 16, 180, "hidden", bold=True, anchor="start")
     drawing.text(middle + 16, 202, "a vector for every token", size=14, anchor="start")

@@ -17,6 +17,7 @@ SENTENCES = (
     "[CLS] nobody has . [SEP]",
 )
 D_MODEL, D_FF, N_HEADS, N = 768, 3072, 12, 512  # BERT base, and the length of an input
+BELOW_THE_SUM = "without the dashed bar;", "4: mean and spread of the two LayerNorms"
 FOLLOWED = 12  # "cabinet": which of the row's tokens the frame is around
 
 
@@ -99,9 +100,11 @@ def places() -> tuple[Tensor, Tensor]:
     return positions, torch.arange(len(lengths)).repeat_interleave(torch.tensor(lengths))
 
 
-def blocks(drawing: Canvas, x: Number, y: Number, cell: Number, gap: Number) -> None:
+def blocks(
+    drawing: Canvas, x: Number, y: Number, cell: Number, gap: Number, owners: bool = False
+) -> None:
     """The mask of the row, its upper left corner at x, y; at its left each token and its position,
-    at its top the positions.
+    at its top the positions; in the blocks, if wanted, whose they are.
     """
     row, (positions, owner) = tokens(), places()
     side = cell * len(row)
@@ -110,6 +113,8 @@ def blocks(drawing: Canvas, x: Number, y: Number, cell: Number, gap: Number) -> 
         at = [i for i, who in enumerate(owner.tolist()) if who == k]
         start, n = x + cell * at[0], cell * len(at)
         drawing.box(start, y + cell * at[0], n, n, f"{len(at)} × {len(at)}", "encoder", radius=0)
+        if owners:
+            drawing.text(start + n / 2, y + cell * at[0] + n / 2 - 19, f"owner {k}", size=13)
     for i, (token, place) in enumerate(zip(row, positions.tolist(), strict=True)):
         middle = y + (i + 0.5) * cell
         drawing.text(x - gap, middle, token, size=12, anchor="end", bold=i == FOLLOWED)
@@ -136,8 +141,8 @@ def packed_row() -> Canvas:
         f"{', '.join(str(len(s.split())) for s in SENTENCES)} tokens, may be looked at; all else "
         f"is hatched. A frame is around the row of {row[FOLLOWED]}: it sees "
         f"{' '.join(inside)} and nothing else.",
-        "Rows look at columns. Each sentence has positions from 0 and sees its own block; the "
-        f"frame is around what {row[FOLLOWED]} sees.",
+        "Rows look at columns. Each sentence has positions from 0 and sees its own block. The frame "
+        f"is around the row of “{row[FOLLOWED]}”; it sees the blue part.",
     )
     blocks(drawing, 164, 66, 17, 24)
     drawing.text(334, 24, "position of each token", "position", size=14)
@@ -163,11 +168,11 @@ def kept() -> list[tuple[str, int, int]]:
         ("query, key, value", 3, D_MODEL),
         ("weights of attention", 1, N_HEADS * N),
         ("what the heads give to *W*^O", 1, D_MODEL),
-        ("the sum that LayerNorm reads", 1, D_MODEL),
+        ("sum, for the first LayerNorm", 1, D_MODEL),
         ("what it gives to feed-forward", 1, D_MODEL),
         ("the wide layer, before GELU", 1, D_FF),
         ("the wide layer, after GELU", 1, D_FF),
-        ("the sum that LayerNorm reads", 1, D_MODEL),
+        ("sum, for the second LayerNorm", 1, D_MODEL),
     ]
 
 
@@ -189,7 +194,9 @@ def kept_bars(drawing: Canvas, x: Number, y: Number, unit: Number, step: Number)
                 colour = ("query", "key", "value")[i]
             drawing.box(x + i * long, top, long, 22, colour=colour, radius=0, dashed=explicit)
         if explicit:
-            drawing.text(x + long / 2, top + 11, f"*h* · *n* = {wide:,}: by the formula", size=13)
+            drawing.text(
+                x + long / 2, top + 11, f"*h* · *n* = {wide:,}: not with fused attention", size=13
+            )
 
 
 def kept_for_backward() -> Canvas:
@@ -202,20 +209,20 @@ def kept_for_backward() -> Canvas:
     drawing = Canvas(
         "kept_for_backward",
         720,
-        410,
+        426,
         "What a block keeps of one token until the backward pass has used it, drawn to scale",
         f"Bars, to scale, for BERT base with {N} tokens, in the order in which a block computes "
-        f"them: {said}. The bar of the weights of attention is dashed: it is kept only if "
-        f"attention is computed by the formula. Mean and spread of two norms are four numbers "
+        f"them: {said}. The bar of the weights of attention is dashed: fused "
+        f"attention does not keep it. Mean and spread of the two LayerNorms are four numbers "
         f"more. Without the dashed bar there are {total:,} numbers.",
-        f"One token of {N} in one block of BERT base, to scale. The fused kernel keeps all but the "
+        f"One token of {N} in one block of BERT base, to scale. Fused attention does without the "
         "dashed bar.",
     )
     for k, (name, _, _) in enumerate(kept()):
         drawing.text(262, 35 + 37 * k, name, size=14, anchor="end")
     kept_bars(drawing, 276, 24, 52, 37)
     drawing.text(
-        276, 364, f"8 *d* + 2 *d*_{{ff}} + 4 = {total:,} numbers", "ink", 15, "start", True
+        276, 362, f"8 *d* + 2 *d*_{{ff}} + 4 = {total:,} numbers", "ink", 15, "start", True
     )
-    drawing.text(276, 388, "without the dashed bar", size=14, anchor="start")
+    drawing.lines(276, 396, BELOW_THE_SUM, size=14, anchor="start")
     return drawing

@@ -45,7 +45,7 @@ FAMILIES = (
     Family(
         "both",
         ("der", "Film"),
-        (">", "the"),
+        ("begin", "the"),
         ("learns to restore", "damaged text"),
         "T5, BART",
         ("for translation", "and summary"),
@@ -117,15 +117,15 @@ def two_readers() -> Canvas:
         "causal mask: a row sees itself and what stands before it; the rest is hatched. Beside "
         f"the rows stands what they have to say. Does the word count thousands? {said}. At the "
         f"end: {digits()} digits. A frame is around the row of {WORDS[FOLLOWED]} in both.",
-        "Rows look at columns; hatched is what a row does not see. On the right stands what is "
-        "asked: of each word, whether it counts thousands, and at the end, how many digits the "
-        "number has.",
+        "Rows look at columns; hatched is what a row does not see. Beside each row stands what it "
+        "has to say: of a word, whether it counts thousands, at the end, how many digits the number "
+        f"has. Framed: under the causal mask “{WORDS[FOLLOWED]}” cannot know yet whether "
+        "“thousand” comes.",
     )
-    cell = (34, 34)
-    reader_mask(drawing, 118, 72, False, cell, True)
-    grid = reader_mask(drawing, 366, 72, True, cell, False)
-    answers(drawing, grid.right + 20, 72 + 17, 34)
-    drawing.text(grid.right + 20, 52, "has to say", bold=True, anchor="start", size=14)
+    for x, causal in ((96, False), (396, True)):
+        grid = reader_mask(drawing, x, 72, causal, (34, 34), not causal)
+        answers(drawing, grid.right + 16, 72 + 17, 34)
+        drawing.text(grid.right + 16, 52, "has to say", bold=True, anchor="start", size=14)
     return drawing
 
 
@@ -147,6 +147,10 @@ def family_mask(
         rows=words,
         size=13,
     )
+    if 0 < n < total:
+        for begin, end, name in ((0, n, "source"), (n, total, "own text")):
+            middle = x + cell * (begin + end) / 2
+            drawing.text(middle, grid.bottom + 13, name, "encoder" if begin == 0 else "decoder", 13)
     return grid.right, grid.bottom
 
 
@@ -168,18 +172,18 @@ def three_families() -> Canvas:
     drawing = Canvas(
         "three_families",
         720,
-        338,
+        346,
         "Three families: who sees what, what is trained, and what it is good for",
         f"Three squares, whose rows look at their columns. Encoder: all is seen. Decoder: what "
         f"came before, and the place itself; the rest is hatched. Both: the words that are read "
         f"see each other; those that are written see all of them, and their own text so far. "
         f"{said}",
         "Rows look at columns; hatched is what they do not see. In the third, what is written sees "
-        "all that was read, and its own text so far.",
+        "all of the source (in T5 and BART by cross-attention), and its own text so far.",
     )
     for family, x in zip(FAMILIES, (88, 322, 556), strict=True):
         middle = x + 64
         drawing.text(middle, 32, family.name, bold=True, size=16)
         family_mask(drawing, x, 60, family, 32)
-        family_words(drawing, middle, 222, family, "middle")
+        family_words(drawing, middle, 230, family, "middle")
     return drawing

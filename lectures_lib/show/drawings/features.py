@@ -112,7 +112,7 @@ def draw_features(
     for place in (table.middle[0], at + (36 if labels_right else -36)):
         drawing.text(place, table.bottom + 14, "⋮", bold=True)
     drawing.text(table.middle[0], y - 34, "features", bold=True)
-    drawing.text(table.middle[0], y - 14, f"({KNOWN}, {WIDTH})", size=13)
+    drawing.text(table.middle[0], y - 14, f"{KNOWN} sentences × {WIDTH}", size=13)
     drawing.text(at + (38 if labels_right else -38), y - 34, "labels", bold=True)
     return table
 
@@ -201,6 +201,7 @@ class MixPlaces(NamedTuple):
     mix: tuple[Number, Number]
     top: Number = 92
     high: Number = 34
+    vectors: tuple[str, ...] = ("the word's", "vectors")
 
 
 def mixed() -> tuple[Tensor, Tensor]:
@@ -225,7 +226,7 @@ def scalar_mix() -> Canvas:
         "Each has a number w, the softmax of the seven numbers gives each a share, and beside the "
         f"share stands the word's vector in that state, here of two numbers. {rows}. From every "
         "vector a line leads to the mix, as thick as the share is large. The mix is gamma times "
-        "the sum of share times vector, with gamma 1: "
+        "the sum of share times vector, with gamma 1, which stands below it with a times sign: "
         f"({', '.join(f'{x:.2f}' for x in mix.tolist())}). Framed, because they are learned: the "
         "seven numbers w, and gamma.",
         "A scalar mix. Each of a word's seven vectors gets a share, and their sum, weighted in this "
@@ -265,12 +266,13 @@ def draw_mix(drawing: Canvas, places: MixPlaces) -> None:
         drawing.line([(x.right + 3, y), (left - 4, middle)], "encoder", 1 + 12 * share)
     one = [[f"{number:.2f}" for number in mix.tolist()]]
     grid = drawing.matrix(left, middle - high / 2, one, (wide, high), "encoder")
-    for column, heads in ((w, ["*w*"]), (s, ["shares"]), (x, ["the word's", "vectors"])):
+    for column, heads in ((w, ("*w*",)), (s, ("shares",)), (x, places.vectors)):
         drawing.lines(column.middle[0], top - 32, heads, 19, bold=True)
     drawing.text(grid.middle[0], grid.y - 20, "the mix", bold=True)
     drawing.text((s.right + x.x) / 2, middle, "×", size=17, bold=True)
-    drawing.text(grid.middle[0], grid.bottom + 28, "*γ* = 1", size=16)
-    drawing.frame(grid.middle[0] - 34, grid.bottom + 13, 68, 30)
+    drawing.text(grid.middle[0], grid.bottom + 15, "×", size=17, bold=True)
+    drawing.text(grid.middle[0], grid.bottom + 43, "*γ* = 1", size=16)
+    drawing.frame(grid.middle[0] - 34, grid.bottom + 28, 68, 30)
 
 
 STATES = [f"state {i}" for i in range(7)]

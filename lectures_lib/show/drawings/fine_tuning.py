@@ -115,8 +115,9 @@ def five_heads() -> Canvas:
         524,
         "Five heads on one body: which vectors each of them reads",
         f"Five rows of tokens, as BERT reads them, each under what the head says. {said}",
-        "The body gives a vector for every token. A head is one linear layer on those with a "
-        "frame. (A span may also be none: then [CLS] is what begins and ends.)",
+        "The body gives a vector for every token. A head is one linear layer on the framed ones "
+        "(for [CLS], on its pooled vector). A span may also be none: then [CLS] is what begins "
+        "and ends.",
     )
     for i, head in enumerate(HEADS):
         y = 74 + 101 * i

@@ -20,6 +20,7 @@ CHANCE = (0.02, 0.71, 0.11, 0.48, 0.93, 0.07, 0.60, 0.35, 0.88, 0.14, 0.26, 0.09
 FATE = (0.50, 0.12, 0.43, 0.91, 0.30, 0.86, 0.05, 0.77, 0.98, 0.95, 0.21, 0.64)
 CHOSEN, MASKED, RANDOM, OTHER = 0.15, 0.8, 0.1, "run"
 FATES = ("[MASK]", "another word", "itself")  # what is read in place of a chosen token
+OTHERS = "the other nine are read as they are", "and not asked for"
 KINDS = {"[MASK]": "mask", "another word": "error", "itself": "encoder"}
 
 # The paper's example: two documents, and what becomes of their sentences.
@@ -127,31 +128,32 @@ def masking_dice() -> Canvas:
         "The first number chooses, the second decides what is read in the token's place. Asked for "
         "are all three, also “was”, which looks as if nothing had been done to it.",
     )
-    left, wide = 86, 52
-    centres = [left + (j + 0.5) * wide for j in range(len(TOKENS))]
+    other = {"because": 66, "cat": 58, "it": 42, "on": 44}  # what is read there needs more, or less
+    wides = [other.get(token, 52) for token in TOKENS]
+    centres = [84 + sum(wides[:j]) + wides[j] / 2 for j in range(len(TOKENS))]
     for y, name in ((38, "text"), (76, "chance"), (326, "read"), (372, "asked")):
         drawing.text(14, y, name, anchor="start", bold=True, size=14)
     scale = (94, 600, 196)
     fate_scale(drawing, *scale)
     levels = iter((132, 156, 120))
-    for x, token, chance, fate, kind, seen in zip(
-        centres, TOKENS, CHANCE, FATE, fates(), read(), strict=True
+    for x, wide, token, chance, fate, kind, seen in zip(
+        centres, wides, TOKENS, CHANCE, FATE, fates(), read(), strict=True
     ):
-        size = 12 if len(token) > 6 else 13
-        drawing.box(x - 25, 24, 50, 28, token, "prediction" if kind else "neutral", size=size)
+        left, wide = x - wide / 2 + 1, wide - 2
+        drawing.box(left, 24, wide, 28, token, "prediction" if kind else "neutral", size=13)
         drawing.text(x, 76, f"{chance:.2f}", bold=bool(kind), size=14)
-        drawing.box(x - 25, 312, 50, 28, seen, KINDS.get(kind, "neutral"), size=size)
+        drawing.box(left, 312, wide, 28, seen, KINDS.get(kind, "neutral"), size=13)
         if token.startswith("["):
             drawing.text(x, 97, "special", "neutral", 12)
         if kind:
             drawing.frame(x - 24, 62, 48, 28, "prediction")
-            drawing.box(x - 25, 358, 50, 28, token, "prediction", size=size)
+            drawing.box(left, 358, wide, 28, token, "prediction", size=13)
             level, end = next(levels), scale[0] + fate * scale[1]
             drawing.arrow([(x, 92), (x, level), (end, level), (end, scale[2] - 2)], "ink", 2)
             drawing.text(end + 8, scale[2] - 20, f"{fate:.2f}", size=14, anchor="start", bold=True)
     drawing.lines(14, 122, [f"below {CHOSEN}:", "chosen"], 17, anchor="start", size=13)
     drawing.text(14, scale[2] + 15, "fate", anchor="start", bold=True, size=14)
-    drawing.text(396, 412, "the other nine are read as they are, and not asked for", "neutral", 14)
+    drawing.text(396, 412, f"{OTHERS[0]}, {OTHERS[1]}", "neutral", 14)
     return drawing
 
 
@@ -203,12 +205,15 @@ def next_sentence() -> Canvas:
         row = pair_row(drawing, left, top, a, b, size=12, other=coin == "tails")
         cut = len(a.split())
         segments(drawing, row, cut)
-        drawing.arrow([(44, 58), (12, 58), (12, top + 15), (left - 2, top + 15)], "ink")
+        drawing.arrow([(44, 58), (12, 58), (12, top + 15), (left - 2, top + 15)], "head_1")
+        begin, end = row[cut].left + 2, row[-1].right - 2
+        drawing.bracket(begin, top - 4, end - begin, "", "top")
         middle = (row[cut].left + row[-1].right) / 2
-        way = [(174, 112), (174, 140)] if coin == "heads" else [(692, 58), (710, 58), (710, 302)]
-        drawing.arrow([*way, (middle, way[-1][1]), (middle, top - 2)], "ink")
+        way = [(174, 112), (174, 140)] if coin == "heads" else [(692, 58), (710, 58), (710, 298)]
+        colour = "head_1" if coin == "heads" else "head_2"
+        drawing.arrow([*way, (middle, way[-1][1]), (middle, top - 12)], colour)
         says = f"{coin}: " + ("the next sentence" if coin == "heads" else "from elsewhere")
-        drawing.text(*((430, 124) if coin == "heads" else (624, 286)), says, size=14, bold=True)
+        drawing.text(*((430, 124) if coin == "heads" else (606, 282)), says, size=14, bold=True)
         drawing.box(left, top - 44, 74, 26, label, "prediction", bold=True, size=14)
         drawing.line([(row[0].middle, top), (row[0].middle, top - 18)], "prediction")
     drawing.text(left + 84, tops[0] - 31, "for [CLS]’s vector to say", size=13, anchor="start")
@@ -267,11 +272,12 @@ def two_losses() -> Canvas:
         "the place of another word, and three [MASK]s. From these four, arrows lead to the head "
         "for masked words, which gives each a score for every piece of the vocabulary; above, what "
         f"should have been said: {words}. Their mean cross-entropy is the loss of the words. The "
-        "vector of [CLS] leads to the pooler and two scores, and should say IsNext; its "
+        "vector of [CLS] leads to the pooler, a linear layer and two scores, and should say IsNext; its "
         "cross-entropy is the loss of the pair. The two are added. From the other ten vectors no "
         "arrow leads anywhere.",
-        "Two losses, one sum. The vectors of the chosen places lead to the first, that of [CLS] "
-        "to the second; the others lead nowhere, and are trained only because those look at them.",
+        "Two losses, one sum. The vectors of the chosen places lead to the loss of the words, that "
+        "of [CLS] to the loss of the pair; the others lead nowhere, and are trained only because "
+        "those look at them.",
     )
     left, wide = 44, 44
     centres = [left + (j + 0.5) * wide for j in range(len(BATCH))]
@@ -293,7 +299,9 @@ def two_losses() -> Canvas:
     )
     cls = centres[0]
     drawing.arrow([(cls, 396), (cls, 358)], "residual", 2.5)
-    drawing.box(12, 294, 78, 62, "pooler", bold=True, note="2 scores")
+    drawing.box(12, 294, 78, 62)
+    drawing.lines(51, 315, ["pooler,", "linear"], 18, bold=True)
+    drawing.text(51, 345, "2 scores", size=14)
     drawing.arrow([(cls, 292), (cls, 254)], "residual", 2.5)
     drawing.box(14, 220, 66, 32, READ[0][0], "prediction", bold=True, size=14)
     drawing.arrow([(cls, 218), (cls, 168)], "residual", 2.5)

@@ -13,9 +13,10 @@ from lectures_lib.show.drawings.grid import Number
 
 MANY = 10_000  # sentences, to be compared each with each
 A, B = ("The guitarist", "performs a song."), ("Someone makes", "music.")
-# Three tokens with vectors of two numbers, and what BERT made of the padding behind them.
+# Three tokens, [CLS] and [SEP] among them, with vectors of two numbers, and what BERT made of the padding behind them.
 HIDDEN = torch.tensor([[1.0, 4.0], [3.0, 0.0], [2.0, 2.0], [6.0, 6.0]])
 LENGTH = 3
+ROWS = ("[CLS]", "token", "[SEP]", "padding")
 # A batch of pairs that belong together, as short as they fit.
 PAIRS = (
     (("A man plays", "a guitar."), ("The guitarist", "performs.")),
@@ -31,8 +32,8 @@ def passes() -> tuple[int, int]:
 
 def sentences(drawing: Canvas, x: Number, y: Number) -> None:
     """Sentences A and B side by side."""
-    for left, words in ((x, A), (x + 168, B)):
-        drawing.box(left, y, 148, 50, words, size=14)
+    for left, name, (first, second) in ((x, "A", A), (x + 168, "B", B)):
+        drawing.box(left, y, 148, 50, (f"{name}: {first}", second), size=14)
 
 
 def cross(drawing: Canvas, x: Number, y: Number) -> None:
@@ -57,14 +58,18 @@ def bi(drawing: Canvas, x: Number, y: Number) -> None:
     for left, letter in ((x, "u"), (x + 168, "v")):
         middle, inner = left + 74, x + 158 + (-30 if letter == "u" else 30)
         drawing.arrow([(middle, y + 308), (middle, y + 268)], "encoder", 2.5)
-        drawing.box(left, y + 212, 148, 52, "BERT", "encoder", bold=True)
+        drawing.box(
+            left + (0 if letter == "u" else 12), y + 212, 136, 52, "BERT", "encoder", bold=True
+        )
         drawing.arrow([(middle, y + 212), (middle, y + 148)], "encoder", 2.5)
-        drawing.text(middle + 10, y + 180, "pooling", anchor="start", size=14)
+        aside, anchor = (-10, "end") if letter == "u" else (10, "start")
+        drawing.text(middle + aside, y + 180, "pooling", anchor=anchor, size=14)
         drawing.matrix(middle - 50, y + 114, [[""] * 5], (20, 28), "encoder")
         drawing.frame(middle - 50, y + 114, 100, 28)
         drawing.text(middle + (-64 if letter == "u" else 64), y + 128, f"*{letter}*", size=18)
         drawing.arrow([(middle, y + 112), (middle, y + 90), (inner, y + 90), (inner, y + 69)])
     drawing.text(x + 158, y + 238, "=", size=22, bold=True)
+    drawing.text(x + 158, y + 198, "the same BERT", size=14)
     drawing.text(x + 158, y + 128, "kept", bold=True, size=14)
     sentences(drawing, x, y + 308)
     drawing.text(x + 158, y + 386, f"{passes()[1]:,} passes for all sentences,", bold=True)
@@ -152,14 +157,14 @@ def pooling() -> Canvas:
         720,
         304,
         "Three ways to make one vector of a sentence's three, and a wrong one",
-        f"Four times the same four rows of two numbers: {rows}. The first three are tokens, the "
-        "fourth is padding. Coloured are the numbers that count. The mean takes three rows, [CLS] "
+        f"Four times the same four rows of two numbers: {rows}. They are those of [CLS], of a token, "
+        "of [SEP], and of padding. Coloured are the numbers that count. The mean takes three rows, [CLS] "
         "the first, the maximum in each column the largest number, which come from two different "
         f"rows; the last, a mean of all four rows, counts the padding. What comes out: {said}.",
         "What counts has a colour. The first three leave the padding out; hidden.mean(dim=1) does "
         "not.",
     )
-    for i, text in enumerate(("token 1", "token 2", "token 3", "padding")):
+    for i, text in enumerate(ROWS):
         drawing.text(98, 74 + 32 * i, text, anchor="end", size=14)
     drawing.text(98, 243, "the vector", anchor="end", bold=True, size=14)
     for i, way in enumerate(made):
@@ -186,7 +191,7 @@ def in_batch() -> Canvas:
     drawing = Canvas(
         "in_batch",
         720,
-        336,
+        302,
         "A batch of three pairs: every first sentence with every second one",
         "A table of three rows and three columns. A row belongs to the first sentence of a pair, "
         "u: "
@@ -196,8 +201,7 @@ def in_batch() -> Canvas:
         + " Each cell is a cosine. On the diagonal, where both belong to the same pair, it says "
         "right, everywhere else wrong. A frame is around the second row: a softmax over its three "
         "cells, of which one is right.",
-        "Nobody labelled anything but the pairs: the other pairs' partners are the wrong answers. "
-        "The frame is around one exercise, a softmax over a row.",
+        "Nobody labelled anything but the pairs: the other pairs' partners are the wrong answers.",
     )
     cell = (124, 58)
     table_of_pairs(drawing, 142, 104, cell)
@@ -225,7 +229,7 @@ def encoded(
     """A text, MiniLM, and the text's vector, in a row from x on; where the vector begins."""
     high = 26 if isinstance(text, str) else 46
     drawing.box(x, y - high / 2, wide, high, text, size=13, radius=4)
-    drawing.arrow([(x + wide + 2, y), (x + wide + gap - 2, y)], "encoder")
+    drawing.arrow([(x + wide + 2, y), (x + wide + gap - 12, y)], "encoder")  # up to a frame
     left = x + wide + gap
     colour = "encoder" if isinstance(text, str) else "query"
     drawing.matrix(left, y - 11, [[""] * 5], (16, 22), colour)
@@ -233,7 +237,7 @@ def encoded(
 
 
 def searching() -> Canvas:
-    """The book is encoded once; a question when it comes."""
+    """The book is encoded once, a question when it comes."""
     asked = " ".join(QUESTION)
     drawing = Canvas(
         "searching",
@@ -251,13 +255,13 @@ def searching() -> Canvas:
     drawing.text(24, 34, "once", bold=True, anchor="start", size=16)
     for k, title in enumerate(SECTIONS):
         left = encoded(drawing, 104, 64 + 36 * k, 176, 130, title)
-    drawing.box(300, 44, 92, 148, "MiniLM", "encoder", bold=True)
+    drawing.box(294, 44, 84, 148, "MiniLM", "encoder", bold=True)
     drawing.frame(left - 8, 44, 96, 148)
     drawing.text(left + 40, 30, "kept", bold=True, size=14)
     drawing.line([(24, 216), (696, 216)], "neutral", 1)
-    drawing.lines(24, 264, ["when it", "comes"], bold=True, anchor="start", size=16)
+    drawing.lines(16, 264, ["when a", "question", "comes"], bold=True, anchor="start", size=15)
     left = encoded(drawing, 104, 264, 230, 112, QUESTION)
-    drawing.box(350, 240, 80, 48, "MiniLM", "encoder", bold=True, size=14)
+    drawing.box(344, 240, 72, 48, "MiniLM", "encoder", bold=True, size=14)
     drawing.arrow(
         [(left + 84, 264), (left + 136, 264), (left + 136, 118), (506, 118)], "query", 2.5
     )

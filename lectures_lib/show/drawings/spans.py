@@ -233,7 +233,7 @@ def span_table() -> Canvas:
     drawing = Canvas(
         "span_table",
         720,
-        364,
+        336,
         "Every pair of a beginning and an end, and the sum of its two scores",
         f"A table with a row for each token where an answer may begin and a column for each where "
         f"it may end. The tokens and their scores: {scores}. Only six of the 49 cells are answers, "
@@ -262,6 +262,13 @@ def span_table() -> Canvas:
     return drawing
 
 
+def torn(drawing: Canvas, end: Number, off: Number, top: Number, colour: str) -> None:
+    """A bar from its true end to where it is torn off, for it goes on there; top is its upper edge."""
+    teeth = "".join(f"L{off + 5 * (k % 2 - 0.5):.4g} {top + 6 * k:g}" for k in range(5))
+    kind = f'class="f-{drawing._use(colour)} s-{colour}" stroke-width="1.5"'
+    drawing.parts.append(f'<path d="M{end:.4g} {top:g}{teeth}L{end:.4g} {top + 24:g}z" {kind}/>')
+
+
 def windows_at_the_end(drawing: Canvas, x: Number, y: Number, piece: Number, step: Number) -> None:
     """The end of the first window and the beginning of the second, for each stride, with the answer
     that the first one cuts; `piece` is how wide a piece is drawn.
@@ -269,7 +276,7 @@ def windows_at_the_end(drawing: Canvas, x: Number, y: Number, piece: Number, ste
     first, last = SHOWN
     cut = SIZE - LONGEST + 1  # where the first answer begins that does not fit
 
-    def at(place: int) -> Number:
+    def at(place: Number) -> Number:
         return x + (place - first) * piece
 
     drawing.box(at(cut), y, LONGEST * piece, 28, "an answer of 30", "prediction", size=14)
@@ -282,17 +289,13 @@ def windows_at_the_end(drawing: Canvas, x: Number, y: Number, piece: Number, ste
         says = "whole in the second" if whole else lacks
         colour = "ink" if whole else "error"
         drawing.text(at(last), top - 14, says, colour, 14, "end")
-        drawing.box(x, top, at(SIZE) - x, 24, "first window", "encoder", size=13, radius=0)
-        drawing.box(
-            at(stride),
-            top + 28,
-            at(last) - at(stride),
-            24,
-            "second window" if whole or stride < SIZE - 5 else "",
-            "encoder" if whole else "error",
-            size=13,
-            radius=0,
-        )
+        middle = at(cut + LONGEST / 2)
+        torn(drawing, at(SIZE), x, top, "encoder")
+        drawing.text(middle, top + 12, f"first window: pieces 0 to {SIZE - 1}", size=13)
+        torn(drawing, at(stride), at(last), top + 28, "encoder" if whole else "error")
+        says = f"second window: pieces {stride} to {stride + SIZE - 1}"
+        if stride < SIZE:
+            drawing.text(middle, top + 40, says, size=13)
         for place in (cut, cut + LONGEST):
             ends = [(at(place), top - 4), (at(place), top + 56)]
             drawing.line(ends, "prediction", 2, dashed=True)
@@ -312,10 +315,12 @@ def windows() -> Canvas:
         404,
         "Where the first window ends and the second begins, for three strides",
         f"The pieces {SHOWN[0]} to {SHOWN[1] - 1} of a long text. An answer of {LONGEST} pieces "
-        f"begins at piece {cut}; the first window of {SIZE} pieces ends one piece before the "
-        f"answer does. Below, for three strides, the second window: {said}.",
+        f"begins at piece {cut}; the first window, pieces 0 to {SIZE - 1}, ends one piece before the "
+        f"answer does. Below, for three strides, the second window: {said}. Torn edges: there a "
+        "window goes on.",
         f"The end of the first window, enlarged. The answer begins at piece {cut} and ends one "
-        "piece too late for it; the second window has to begin no later than the answer.",
+        "piece too late for it; the second window has to begin no later than the answer. At the "
+        "torn edges the windows go on.",
     )
     windows_at_the_end(drawing, 40, 30, 640 / (SHOWN[1] - SHOWN[0]), 108)
     return drawing

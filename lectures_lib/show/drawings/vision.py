@@ -120,7 +120,7 @@ def image_to_class() -> Canvas:
             halftone(drawing, x - 16, 204, patches[j - 1].reshape(1, 4), 8)
             drawing.line([(x, 214), (x, 230)], "residual", 1.5)
             drawing.arrow([(x, 262), (x, 280)], "residual", 1.5)
-        _through(drawing, x, j)
+        through(drawing, x, j)
     followed = left + (FOLLOWED + 1.5) * wide
     drawing.frame(followed - 19, 158, 38, 60, thick=3)
     drawing.box(
@@ -138,7 +138,7 @@ def image_to_class() -> Canvas:
     return drawing
 
 
-def _through(drawing: Canvas, x: Number, j: int) -> None:
+def through(drawing: Canvas, x: Number, j: int) -> None:
     """One of the 17 vectors, its position, and its way through the encoder."""
     colour = "residual" if j else "prediction"
     drawing.matrix(x - 15, 282, blank(1, 3), (10, 20), colour)
@@ -383,11 +383,12 @@ def stretched_positions() -> Canvas:
         "Seventeen learned positions stretched for an image with 36 patches",
         "From left to right. A list of 17 rows, numbered from 0 to 16 from above: row 0 is the class "
         "token's. Row 0 goes along the top, untouched, to the result. The other 16, row by row, are "
-        "laid out as a small image of 4 by 4; one of their numbers is shown, the darker the larger. "
+        "laid out as a small image of 4 by 4; one of their numbers is shown, the darker the larger, "
+        "with made-up values that grow towards the lower right. "
         "The image is enlarged to 6 by 6 by interpolation: dark stays at the lower right. Read row "
         "by row, the 36 values follow row 0 again: a list of 37 rows.",
         "Positions for a larger image. The class token's row is no place: it is taken off before "
-        "the others are enlarged as an image, and put back in front.",
+        "the others are enlarged as an image, and put back in front. (Made-up values.)",
     )
     made = stretched()
     before = position_list(drawing, (60, 34, 40, 17), made["small"])

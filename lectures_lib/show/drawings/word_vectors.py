@@ -145,6 +145,8 @@ def draw_questions(drawing: Canvas, places: AskedPlaces) -> None:
     low = places.top + 3 * places.step
     total = sum(a.loss for a in asked)
     drawing.text(left + wide, low + 4, f"loss: {total:.3f}", "error", anchor="end", bold=True)
+    says = "summed before rounding"
+    drawing.text(left + wide - 104, low + 4, says, "neutral", 13, "end")
 
 
 # --------------------------------------------------------------------------- a table, and a sentence
@@ -156,6 +158,7 @@ class Stage(NamedTuple):
     left: Number
     box: tuple[Number, Number]
     plane: Number
+    across: Number
     side: Number
     size: Number
     pad: Number
@@ -173,12 +176,12 @@ def one_row_or_a_vector_each() -> Canvas:
         "sentence only the word light, framed, leads to it, and both arrows end at one row. Out "
         "comes one arrow, halfway between the dashed directions of lamp and bag. Below, BERT. Each "
         "sentence enters as a whole, and each gives its light an arrow of its own: that of the "
-        "first sentence lies near lamp, that of the second near bag.",
+        "first sentence, light (hall), lies near lamp, that of the second, light (bike), near bag.",
         "Two sentences with “light”. A table looks at the word alone: one row, one arrow. BERT "
         "reads the sentence, and computes an arrow for each. (Two directions of many, chosen "
         "freely.)",
     )
-    stage = Stage(left=28, box=(330, 130), plane=552, side=136, size=15, pad=14)
+    stage = Stage(left=28, box=(330, 130), plane=552, across=152, side=136, size=15, pad=14)
     drawing.text(28, 30, "a table", anchor="start", bold=True, size=16)
     draw_table(drawing, 50, stage)
     drawing.line([(0, 206), (720, 206)], "neutral", 1)
@@ -213,8 +216,8 @@ def draw_table(drawing: Canvas, top: Number, stage: Stage) -> None:
     drawing.box(
         left, middle - 22, wide, 44, ["the row", "of “light”"], size=max(12, stage.size - 1)
     )
-    drawing.arrow([(left + wide + 4, middle), (stage.plane + 2, middle)], "ink", 2.5)
-    draw_plane(drawing, stage.plane, top - 8, stage.side, {(LAMP + BAG) / 2: "ink"})
+    drawing.arrow([(left + wide + 4, middle), (stage.plane - 3, middle)], "ink", 2.5)
+    draw_plane(drawing, top, stage, {(LAMP + BAG) / 2: ("light", "ink")})
 
 
 def draw_bert(drawing: Canvas, top: Number, stage: Stage) -> None:
@@ -224,24 +227,30 @@ def draw_bert(drawing: Canvas, top: Number, stage: Stage) -> None:
     for tokens in rows_of_lights(drawing, top, stage):
         y = (tokens[0].top + tokens[0].bottom) / 2
         drawing.arrow([(tokens[-1].right + 4, y), (left - 5, y)], "ink", 2.5)
-        drawing.arrow([(left + wide + 4, y), (stage.plane + 2, y)], "encoder", 2.5)
-    angles = dict.fromkeys((LAMP - PULL, BAG + PULL), "encoder")
-    draw_plane(drawing, stage.plane, top - 8, stage.side, angles)
+        drawing.arrow([(left + wide + 4, y), (stage.plane - 3, y)], "encoder", 2.5)
+    arrows = {LAMP - PULL: ("light (hall)", "encoder"), BAG + PULL: ("light (bike)", "encoder")}
+    draw_plane(drawing, top, stage, arrows)
 
 
 def draw_plane(
-    drawing: Canvas, x: Number, y: Number, side: Number, arrows: dict[Number, str]
+    drawing: Canvas, top: Number, stage: Stage, arrows: dict[Number, tuple[str, str]]
 ) -> None:
-    """Two dashed directions, and the arrows of "light" between them."""
-    ox, oy, far = x + 14, y + side - 14, side - 42
+    """A frame in which there are two dashed directions, and between them the arrows of "light": for
+    each angle its name and its colour.
+    """
+    side, right = stage.side, stage.plane + stage.across
+    drawing.frame(stage.plane, top - 11, stage.across, 140, "neutral", thick=1, radius=6)
+    ox, oy, far = stage.plane + 14, top + 45 + side / 2, side - 42
     for angle, name in ((LAMP, "lamp"), (BAG, "bag")):
         end = _tip(ox, oy, angle, far)
         drawing.line([(ox, oy), end], "neutral", 1.5, dashed=True)
         drawing.text(*_tip(ox, oy, angle, far + 16), name, size=13)
-    for angle, colour in arrows.items():
-        drawing.arrow([(ox, oy), _tip(ox, oy, angle, 0.8 * far)], colour, 3.5)
+    for angle, (name, colour) in arrows.items():
         tx, ty = _tip(ox, oy, angle, 0.8 * far)
-        drawing.text(tx + 24, ty - 5, "light", size=13, bold=True)
+        drawing.arrow([(ox, oy), (tx, ty)], colour, 3.5)
+        drawing.text(
+            right - 8, ty - 10, name, size=stage.size - (stage.size > 13), anchor="end", bold=True
+        )
 
 
 def _tip(x: Number, y: Number, angle: Number, far: Number) -> tuple[Number, Number]:

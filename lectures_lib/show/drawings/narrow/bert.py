@@ -35,19 +35,23 @@ def bert_input() -> Canvas:
         "position": range(10),
         "segment": bert.PIECES["segments"],
     }
-    xs, top, high = {"token": 104, "position": 194, "segment": 284}, 56, 30
+    xs, top, high = {"token": 98, "position": 178, "segment": 258}, 56, 30
     for name, x in xs.items():
-        drawing.text(x + 36, 20, name, bold=True, size=14)
-        drawing.text(x + 36, 40, bert.TABLES[name], "neutral", 13)
+        drawing.text(x + 31, 20, name, bold=True, size=14)
+        drawing.text(x + 31, 40, bert.TABLES[name], "neutral", 13)
         for j, number in enumerate(chosen[name]):
             y = top + high * j
-            drawing.box(x, y + 3, 72, high - 6, str(number), bert.COLOURS[name], size=14, radius=4)
+            drawing.box(x, y + 3, 62, high - 6, str(number), bert.COLOURS[name], size=14, radius=4)
             if name != "segment":
-                drawing.text(x + 81, y + high / 2, "+", size=15)
+                drawing.text(x + 71, y + high / 2, "+", size=15)
     for j, token in enumerate(bert.PIECES["tokens"]):
         drawing.text(92, top + high * (j + 0.5), token, anchor="end", bold=True, size=14)
+    a = bert.PIECES["segments"].count(0)
+    drawing.text(370, 53, "sentence", anchor="end", size=12)
+    for letter, first, n in (("A", 0, a), ("B", a, 10 - a)):
+        drawing.bracket(328, top + high * first + 4, high * n - 8, letter, "right")
     y = top + high * bert.DOG
-    drawing.frame(34, y, 328, high, radius=6)
+    drawing.frame(34, y, 289, high, radius=6)
     drawing.arrow([(34, y + 15), (20, y + 15), (20, 390), (50, 390)], "ink", 2.5)
     made, cell, x = bert.embedded(), (40, 28), 110
     for i, (name, vector) in enumerate(bert.VECTORS.items()):
@@ -78,10 +82,10 @@ def bert_body() -> Canvas:
         drawing.arrow([(x, 484), (x, 452)], "residual")
         drawing.arrow([(x, 366), (x, 336)], "residual")
         drawing.matrix(x - 14, 310, [[""] * 4], (7, 22), "residual")
-        if 1 < j < 9:
+        if 0 < j < 9:
             drawing.line([(x, 308), (x, 286)], "encoder")
-    first, middle = left + 1.5 * wide, left + 5.5 * wide
-    drawing.line([(first, 308), (first, 286), (x, 286), (x, 308)], "encoder")
+    first, middle = left + wide / 2 + 10, left + 5.5 * wide  # beside the pooler's arrow
+    drawing.line([(first, 305), (first, 286), (x, 286), (x, 308)], "encoder")
     drawing.arrow([(middle, 288), (middle, 98)], "encoder", 2.5)
     drawing.text(middle + 14, 216, "hidden", bold=True, anchor="start")
     drawing.lines(middle + 14, 248, ["a vector for", "every token"], 19, size=14, anchor="start")

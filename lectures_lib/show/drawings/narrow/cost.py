@@ -27,20 +27,20 @@ def padded_and_packed() -> Canvas:
 
 
 def packed_row() -> Canvas:
-    """Smaller cells; the sentences are named by their tokens alone."""
+    """Smaller cells; whose a block is stands in it."""
     drawing = beside(cost.packed_row(), 378)
-    cost.blocks(drawing, 90, 72, 13.8, 22)
+    cost.blocks(drawing, 90, 72, 13.8, 22, owners=True)
     drawing.text(228, 26, "position of each token", "position", size=14)
     return drawing
 
 
 def kept_for_backward() -> Canvas:
     """The names above the bars."""
-    drawing = beside(cost.kept_for_backward(), 500)
+    drawing = beside(cost.kept_for_backward(), 514)
     for k, (name, _, _) in enumerate(cost.kept()):
         drawing.text(16, 20 + 47 * k, name, size=13, anchor="start")
     cost.kept_bars(drawing, 16, 30, 42, 47)
     total = f"8 *d* + 2 *d*_{{ff}} + 4 = {cost.kept_numbers():,} numbers"
     drawing.text(16, 454, total, "ink", 15, "start", True)
-    drawing.text(16, 478, "without the dashed bar", size=14, anchor="start")
+    drawing.lines(16, 486, cost.BELOW_THE_SUM, size=14, anchor="start")
     return drawing

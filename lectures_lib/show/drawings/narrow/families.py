@@ -9,10 +9,10 @@ def two_readers() -> Canvas:
     """One mask below the other."""
     said = {"Left, the full mask": "Above, the full mask", "Right, the causal": "Below, the causal"}
     drawing = beside(families.two_readers(), 510, said)
-    families.reader_mask(drawing, 88, 54, False, (30, 28), True)
-    grid = families.reader_mask(drawing, 88, 306, True, (30, 28), True)
-    families.answers(drawing, grid.right + 16, 320, 28)
-    drawing.text(grid.right + 16, 286, "has to say", bold=True, anchor="start", size=14)
+    for y, causal in ((54, False), (306, True)):
+        grid = families.reader_mask(drawing, 88, y, causal, (30, 28), True)
+        families.answers(drawing, grid.right + 16, y + 14, 28)
+        drawing.text(grid.right + 16, y - 20, "has to say", bold=True, anchor="start", size=14)
     return drawing
 
 

@@ -7,14 +7,19 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 
 def scalar_mix() -> Canvas:
     """The columns close together; the softmax's arrow runs below them."""
-    drawing = beside(features.scalar_mix(), 386)
+    drawing = beside(features.scalar_mix(), 374)
     places = features.MixPlaces(
-        w=(66, 34), shares=(114, 52), states=(186, 31), mix=(296, 36), top=76
+        w=(66, 30),
+        shares=(104, 50),
+        states=(178, 30),
+        mix=(282, 43),
+        top=64,
+        vectors=("vectors",),
     )
     features.draw_mix(drawing, places)
     low = places.top + 7 * places.high + 40
-    drawing.arrow([(83, low - 34), (83, low - 6), (140, low - 6), (140, low - 34)], "neutral", 2.5)
-    drawing.text(112, low + 14, "softmax", bold=True)
+    drawing.arrow([(81, low - 34), (81, low - 6), (129, low - 6), (129, low - 34)], "neutral", 2.5)
+    drawing.text(104, low + 14, "softmax", bold=True)
     return drawing
 
 

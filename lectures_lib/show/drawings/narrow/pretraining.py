@@ -13,6 +13,7 @@ from lectures_lib.show.drawings.pretraining import (
     HELP,
     HOLES,
     KINDS,
+    OTHERS,
     READ,
     TOKENS,
     WORDS,
@@ -51,7 +52,7 @@ def holes() -> Canvas:
 def masking_dice() -> Canvas:
     """A row for each token, and the scale below."""
     said = {"Twelve columns": "Twelve rows", "Below, what the model": "Beside them, what the model"}
-    drawing = beside(pretraining.masking_dice(), 618, said)
+    drawing = beside(pretraining.masking_dice(), 668, said)
     top, high = 38, 30
     xs = {"text": 46, "chance": 118, "fate": 180, "read": 252, "asked": 330}
     for name, x in xs.items():
@@ -71,16 +72,21 @@ def masking_dice() -> Canvas:
             drawing.box(296, y, 68, 26, token, "prediction", size=13)
     y = top + high * len(TOKENS)
     drawing.text(20, y + 20, f"below {CHOSEN}: chosen", anchor="start", size=13)
-    x, long, y = 20, 330, y + 62
-    for fate, kind in zip(FATE, fates(), strict=True):
+    x, long, y = 20, 330, y + 74
+    for token, fate, kind in zip(TOKENS, FATE, fates(), strict=True):
         if kind:
             tip = x + fate * long
             drawing.arrow([(tip, y - 26), (tip, y - 3)], "ink")
+            aside = {"another word": -5, "itself": 5}.get(kind, 0)  # the two would touch
+            drawing.text(tip + aside, y - 36, token, bold=True, size=13)
     pretraining.fate_scale(drawing, x, long, y, named=False)
     drawing.text(x, y - 16, "fate", anchor="start", size=14, bold=True)
     for i, (kind, share) in enumerate(zip(KINDS, pretraining.shares(), strict=True)):
         drawing.box(x, y + 62 + 26 * i, 20, 18, "", KINDS[kind], radius=0)
         drawing.text(x + 30, y + 71 + 26 * i, f"{share}: {kind}", size=14, anchor="start")
+    drawing.lines(
+        x, y + 160, [f"{OTHERS[0]},", OTHERS[1]], colour="neutral", size=14, anchor="start"
+    )
     return drawing
 
 
@@ -111,10 +117,11 @@ def next_sentence() -> Canvas:
             drawing, left, y + 96, b, "head_2" if coin == "tails" else "head_1", pad=5, gap=2
         )
         segments(drawing, [*first, *second], len(first))
-        drawing.arrow([(44, 51), (9, 51), (9, y + 15), (left - 2, y + 15)], "ink")
+        drawing.arrow([(44, 51), (9, 51), (9, y + 15), (left - 2, y + 15)], "head_1")
         start, side, says = sides[coin]
         way = [(330, start), (side, start), (side, y + 111), (second[-1].right + 2, y + 111)]
-        drawing.arrow(way, "ink")
+        other = coin == "tails"
+        drawing.arrow(way, "head_2" if other else "head_1", dashed=other)
         drawing.text(left, y + 78, f"{coin}: {says}", anchor="start", size=14, bold=True)
         drawing.box(left, top, 74, 26, label, "prediction", bold=True, size=14)
         drawing.line([(first[0].middle, y), (first[0].middle, top + 26)], "prediction")
@@ -127,9 +134,9 @@ def next_sentence() -> Canvas:
 def two_losses() -> Canvas:
     """From left to right, a row for each token."""
     said = {"Read from below.": "Read from the left.", "above, what": "beside it, what"}
-    drawing = beside(pretraining.two_losses(), 620, said)
+    drawing = beside(pretraining.two_losses(), 642, said)
     top, high = 18, 30
-    centres = [top + (j + 0.5) * high for j in range(len(BATCH))]
+    centres = [top + (j + 0.5) * high + (22 if j else 6) for j in range(len(BATCH))]
     for j, (y, token) in enumerate(zip(centres, BATCH, strict=True)):
         drawing.text(56, y, token, anchor="end", size=13)
         drawing.arrow([(60, y), (74, y)], "residual")
@@ -141,22 +148,22 @@ def two_losses() -> Canvas:
             drawing.arrow([(262, y), (286, y)], "prediction", 2.5)
             drawing.box(288, y - 13, 52, 26, ASKED[j], "prediction", bold=True, size=14)
             drawing.line([(340, y), (354, y)], "prediction", 2.5)
-    drawing.box(76, top, 32, high * len(BATCH), ["B", "E", "R", "T"], "encoder", bold=True)
+    drawing.box(76, top, 32, high * len(BATCH) + 22, ["B", "E", "R", "T"], "encoder", bold=True)
     first, last = (centres[j] for j in (min(ASKED), max(ASKED)))
     texts = ["head for", "masked", "words:", "a score", "for every", "piece"]
     drawing.box(182, first - 14, 80, last - first + 28, texts, bold=False, size=14)
     y = centres[0]
     drawing.arrow([(153, y), (180, y)], "residual", 2.5)
-    drawing.box(182, y - 14, 80, 26, "pooler", size=14)
+    drawing.box(182, y - 26, 80, 52, ["pooler,", "linear:", "2 scores"], size=13)
     drawing.arrow([(262, y), (276, y)], "residual", 2.5)
     drawing.box(278, y - 13, 62, 26, READ[0][0], "prediction", bold=True, size=14)
-    drawing.arrow([(340, y), (366, y), (366, 567), (342, 567)], "residual", 2.5)
-    drawing.arrow([(354, first), (354, 517), (342, 517)], "prediction", 2.5)
-    drawing.box(180, 500, 160, 34, "mean cross-entropy", size=14)
-    drawing.box(180, 550, 160, 34, "cross-entropy", size=14)
-    drawing.line([(180, 517), (130, 517), (130, 528)], "prediction", 2.5)
-    drawing.line([(180, 567), (130, 567), (130, 556)], "residual", 2.5)
-    drawing.circle(130, 542, 15, "+", "neutral", size=19)
-    drawing.arrow([(114, 542), (84, 542)], "ink", 2.5)
-    drawing.text(76, 542, "loss", bold=True, anchor="end", size=16)
+    drawing.arrow([(340, y), (366, y), (366, 589), (342, 589)], "residual", 2.5)
+    drawing.arrow([(354, first), (354, 539), (342, 539)], "prediction", 2.5)
+    drawing.box(180, 522, 160, 34, "mean cross-entropy", size=14)
+    drawing.box(180, 572, 160, 34, "cross-entropy", size=14)
+    drawing.line([(180, 539), (130, 539), (130, 550)], "prediction", 2.5)
+    drawing.line([(180, 589), (130, 589), (130, 578)], "residual", 2.5)
+    drawing.circle(130, 564, 15, "+", "neutral", size=19)
+    drawing.arrow([(114, 564), (84, 564)], "ink", 2.5)
+    drawing.text(76, 564, "loss", bold=True, anchor="end", size=16)
     return drawing

@@ -22,7 +22,7 @@ def pooling() -> Canvas:
         top = 54 + 264 * (k // 2)
         sentence_vectors.one_pooling(drawing, 110 + 134 * (k % 2), top, way)
     for top in (54, 318):
-        for i, text in enumerate(("token 1", "token 2", "token 3", "padding")):
+        for i, text in enumerate(sentence_vectors.ROWS):
             drawing.text(98, top + 16 + 32 * i, text, anchor="end", size=14)
         drawing.text(98, top + 185, "the vector", anchor="end", bold=True, size=14)
     return drawing
@@ -30,7 +30,7 @@ def pooling() -> Canvas:
 
 def in_batch() -> Canvas:
     """The same table, smaller; what the frame is stands below."""
-    drawing = beside(sentence_vectors.in_batch(), 352)
+    drawing = beside(sentence_vectors.in_batch(), 342)
     sentence_vectors.table_of_pairs(drawing, 96, 98, (90, 54), 12.5)
     drawing.text(14, 74, "first: *u*", anchor="start", size=14)
     drawing.text(231, 28, "second: *v*", size=14)
@@ -40,21 +40,25 @@ def in_batch() -> Canvas:
 
 
 def searching() -> Canvas:
-    """The same; the question's vector goes up at the right."""
-    drawing = beside(sentence_vectors.searching(), 396)
+    """The same; the question's way goes down, and its vector's up at the right."""
+    drawing = beside(sentence_vectors.searching(), 410)
     drawing.text(14, 24, "once", bold=True, anchor="start")
     for k, title in enumerate(sentence_vectors.SECTIONS):
-        left = sentence_vectors.encoded(drawing, 12, 64 + 36 * k, 138, 88, title)
-    drawing.box(164, 44, 62, 148, "MiniLM", "encoder", bold=True, size=14)
+        left = sentence_vectors.encoded(drawing, 10, 64 + 36 * k, 138, 96, title)
+    drawing.box(153, 44, 64, 148, "MiniLM", "encoder", bold=True, size=14)
     drawing.frame(left - 8, 44, 96, 148)
     drawing.text(left + 40, 28, "kept", bold=True, size=14)
-    drawing.line([(14, 246), (362, 246)], "neutral", 1)
-    drawing.text(14, 270, "when it comes", bold=True, anchor="start")
-    at = sentence_vectors.encoded(drawing, 12, 326, 214, 14, sentence_vectors.QUESTION)
-    drawing.text(at + 40, 296, "by MiniLM", size=13)
-    drawing.arrow([(at + 84, 326), (352, 326), (352, 118), (331, 118)], "query", 2.5)
-    drawing.text(342, 226, "a dot product with each row", size=14, anchor="end")
+    drawing.line([(14, 248), (344, 248)], "neutral", 1)
+    drawing.text(14, 270, "when a question comes", bold=True, anchor="start")
+    drawing.box(10, 288, 230, 46, sentence_vectors.QUESTION, size=13, radius=4)
+    drawing.arrow([(125, 336), (125, 352)], "encoder")
+    drawing.box(79, 354, 92, 36, "MiniLM", "encoder", bold=True, size=14)
+    drawing.arrow([(173, 372), (240, 372)], "encoder")
+    vector = drawing.matrix(left, 361, [[""] * 5], (16, 22), "query")
+    drawing.arrow([(vector.right + 4, 372), (358, 372), (358, 118), (337, 118)], "query", 2.5)
+    drawing.text(348, 230, "a dot product with each row", size=14, anchor="end")
     found = 64 + 36 * sentence_vectors.NEAREST
     drawing.frame(left, found - 13, 80, 26, "prediction", thick=3.5)
-    drawing.text(342, 374, "largest: The length penalty", "prediction", 14, "end", True)
+    says = f"largest: {sentence_vectors.SECTIONS[sentence_vectors.NEAREST]}"
+    drawing.text(348, 210, says, "prediction", 14, "end", True)
     return drawing

@@ -1,14 +1,18 @@
 """Images (chapters 11 and 11b), for a narrow page."""
 
 from lectures_lib.show.drawings import vision
-from lectures_lib.show.drawings.attention import blank, numbers
+from lectures_lib.show.drawings.attention import numbers
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow.sheet import beside
 
 
 def image_to_class() -> Canvas:
-    """Seventeen narrower columns; the framed patch's numbers stand in two rows."""
-    drawing = beside(vision.image_to_class(), 600)
+    """Only the first patches and the last; the framed patch's numbers stand in two rows."""
+    said = {
+        "Below, the 16 patches stand side by side, each": "Below, the 16 patches stand side by side, "
+        "the first three and the last drawn, dots for those between, each"
+    }
+    drawing = beside(vision.image_to_class(), 600, said)
     image = vision.pixels(vision.ZERO)
     patches = vision.cut(image, 2)
     digit = vision.halftone(drawing, 16, 20, image, 13)
@@ -21,31 +25,29 @@ def image_to_class() -> Canvas:
     drawing.arrow([(zoom.middle[0], zoom.bottom + 4), (zoom.middle[0], zoom.bottom + 24)])
     drawing.matrix(158, zoom.bottom + 28, [four[0] + four[1]], (50, 32), "neutral")
     drawing.text(zoom.middle[0] + 16, zoom.bottom + 14, "flattened", anchor="start", size=14)
-    drawing.text(16, 150, "16 patches of 2 × 2", size=14, anchor="start")
-    left, wide = 10, 21
-    for j in range(17):
-        x = left + (j + 0.5) * wide
+    drawing.text(16, 150, "16 patches of 2 × 2", size=13, anchor="start")
+    left, wide = 8, 60
+    for column, j in enumerate((0, 1, 2, 3, None, 16)):
+        x = left + (column + 0.5) * wide
+        if j is None:
+            for y in (180, 206, 292, 334, 458):
+                drawing.text(x, y, "…", bold=True)
+            continue
         if j:
-            vision.halftone(drawing, x - 9, 170, patches[j - 1], 9)
-            drawing.line([(x, 190), (x, 204)], "residual", 1.5)
-            vision.halftone(drawing, x - 9, 206, patches[j - 1].reshape(1, 4), 4.5)
-            drawing.line([(x, 212), (x, 230)], "residual", 1.5)
+            vision.halftone(drawing, x - 13, 166, patches[j - 1], 13)
+            drawing.line([(x, 194), (x, 200)], "residual", 1.5)
+            vision.halftone(drawing, x - 24, 202, patches[j - 1].reshape(1, 4), 12)
+            drawing.line([(x, 216), (x, 230)], "residual", 1.5)
             drawing.arrow([(x, 262), (x, 280)], "residual", 1.5)
-        colour = "residual" if j else "prediction"
-        drawing.matrix(x - 9, 282, blank(1, 3), (6, 20), colour)
-        drawing.text(x, 312, "+", size=14)
-        drawing.box(x - 10, 322, 20, 24, str(j), "position", size=12, radius=3)
-        drawing.arrow([(x, 348), (x, 374)], "residual", 1.5)
-        drawing.line([(x, 424), (x, 446)], "residual", 1.5)
-        drawing.matrix(x - 9, 448, blank(1, 3), (6, 20), colour)
+        vision.through(drawing, x, j)
     followed = left + (vision.FOLLOWED + 1.5) * wide
-    drawing.frame(followed - 11, 165, 22, 52, thick=2.5)
+    drawing.frame(followed - 28, 162, 56, 56, thick=3)
     says = "the same linear layer for each patch"
-    drawing.box(left + wide + 20, 232, 16 * wide - 20, 28, says, size=14)
-    drawing.lines(8, 247, ["class", "token"], 16, size=12, bold=True, anchor="start")
+    drawing.box(left + wide, 232, 5 * wide, 28, says, size=14)
+    drawing.lines(left + wide / 2, 247, ["class", "token"], 16, size=13, bold=True)
     drawing.box(8, 376, 360, 46, "encoder", "encoder", bold=True)
     cls = left + wide / 2
-    drawing.frame(cls - 11, 446, 22, 24, thick=3)
+    drawing.frame(cls - 18, 446, 36, 24, thick=3)
     drawing.arrow([(cls, 472), (cls, 512)], "ink", 2.5)
     drawing.box(8, 514, 130, 38, "linear layer", bold=True)
     drawing.text(73, 572, "10 scores", size=14)
@@ -72,21 +74,21 @@ def patch_trap() -> Canvas:
 
 def stretched_positions() -> Canvas:
     """As wide, closer together."""
-    drawing = beside(vision.stretched_positions(), 316)
+    drawing = beside(vision.stretched_positions(), 330)
     made = vision.stretched()
-    before = vision.position_list(drawing, (20, 34, 32, 17), made["small"])
-    after = vision.position_list(drawing, (324, 34, 32, 37), made["large"])
+    before = vision.position_list(drawing, (22, 34, 26, 17), made["small"])
+    after = vision.position_list(drawing, (328, 34, 26, 37), made["large"])
     y, middle = before.y + 8, 160
     drawing.arrow([(before.right + 8, y), (after.x - 8, y)], "prediction", 2.5)
     drawing.text(188, y - 18, "the class token’s row, as it is", size=14)
-    small = vision.halftone(drawing, 80, middle - 36, made["small"], 18)
-    large = vision.halftone(drawing, 198, middle - 48, made["large"], 16)
+    small = vision.halftone(drawing, 76, middle - 32, made["small"], 16)
+    large = vision.halftone(drawing, 216, middle - 42, made["large"], 14)
     drawing.arrow([(before.right + 6, middle), (small.x - 6, middle)])
     drawing.arrow([(small.right + 8, middle), (large.x - 6, middle)], thick=2.5)
     drawing.arrow([(large.right + 6, middle), (after.x - 6, middle)])
     drawing.text(small.middle[0], large.bottom + 18, "4 × 4", size=14)
     drawing.text(large.middle[0], large.bottom + 18, "6 × 6", size=14)
-    drawing.text(188, large.bottom + 46, "enlarge", size=14, bold=True)
+    drawing.text((small.right + large.x) / 2, middle - 16, "enlarge", size=14, bold=True)
     says = "one of the *d*_{model} numbers of each position"
     drawing.text(188, 304, says, "neutral", 13)
     return drawing

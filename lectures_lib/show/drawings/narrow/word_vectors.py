@@ -26,7 +26,7 @@ def skip_gram() -> Canvas:
 def one_row_or_a_vector_each() -> Canvas:
     """As wide, with everything closer together."""
     drawing = beside(word_vectors.one_row_or_a_vector_each(), 414)
-    stage = Stage(left=8, box=(190, 60), plane=268, side=101, size=12, pad=8)
+    stage = Stage(left=8, box=(170, 58), plane=246, across=124, side=110, size=12, pad=6)
     drawing.text(12, 30, "a table", anchor="start", bold=True, size=16)
     word_vectors.draw_table(drawing, 50, stage)
     drawing.line([(0, 206), (376, 206)], "neutral", 1)
