@@ -189,7 +189,8 @@ def three_masks() -> Canvas:
         f"translator sees all {N_SOURCE} positions of the source and, of its own text, a "
         f"triangle. The decoder alone sees the triangle. Framed is the row of {TARGET[0]}, whose "
         f"clue, {TARGET[-1]}, comes after it. What one vector knows: {told}.",
-        f"The same attention under three masks. Framed: the row of “{TARGET[0]}”; hatched is "
+        f"What a word may see in three models; the one in the middle has an attention for the source "
+        f"and one for its own text. Framed: the row of “{TARGET[0]}”; hatched is "
         f"hidden. Its clue, “{TARGET[-1]}”, comes after it; only the encoder sees it.",
     )
     for x, (model, name, sees) in zip((80, 280, 578), MODELS, strict=True):

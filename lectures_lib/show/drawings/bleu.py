@@ -139,7 +139,7 @@ def clipped_counts() -> Canvas:
         f"the geometric mean of the four shares: {result()}.",
         "A bar for every piece of the model's line, along the words that it is made of. Filled: "
         "the reference has it. The second drei finds no partner (it is clipped), and no piece with it "
-        "counts.",
+        "counts; the missing und costs the three at the left.",
     )
     x, cell = 118, 74
     drawing.text(24, 43, "reference", bold=True, anchor="start")

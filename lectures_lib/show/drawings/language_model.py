@@ -101,7 +101,7 @@ def decoder_only() -> Canvas:
         "What stays of the decoder block when there is no source",
         "Two columns. Left, only the three sublayers of chapter 6's decoder block, from below: masked "
         "self-attention, cross-attention, feed-forward. Cross-attention is dashed: without a "
-        "source it falls away. Arrows lead from the other two to the right column, GPT, read from "
+        "source it falls away. Arrows lead from the other two to the right column, GPT-2, read from "
         "below: tokens, token vectors E plus positions P; then N blocks, each LayerNorm, masked "
         "self-attention, add, LayerNorm, feed-forward, add; LayerNorm; times E transposed: scores "
         "of the next token. A line, marked same E, joins the two places of E.",

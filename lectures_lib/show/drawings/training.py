@@ -114,8 +114,8 @@ def training_step() -> Canvas:
         f"part back to the first: the next batch, with the weights as they are now and at the rate "
         f"that schedule.step() sets.",
         "One step of the loop, with a model that is nothing but three weights, the scores of three "
-        "words. It is the first step, and so Adam moves each by the whole rate, against its "
-        "gradient.",
+        "words, at a rate of 0.01 without a schedule. It is Adam's first step, and so each moves by "
+        "the whole rate, against its gradient.",
     )
     y, step, left = 54, 74, 80
     for number, part in enumerate(parts, start=1):

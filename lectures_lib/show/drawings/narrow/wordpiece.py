@@ -6,7 +6,6 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 from lectures_lib.show.drawings.wordpiece import (
     BYTES,
     DIFFER,
-    MESSAGES,
     PRAISE,
     VOCABULARY,
     WORD,
@@ -63,8 +62,6 @@ def two_messages() -> Canvas:
             name_of_tokens(drawing, 58, places, BYTES, "😀: four bytes")
     name_of_tokens(drawing, 162, places, DIFFER, "awful")
     drawing.text(16, 210, "in BERT's tokens they are the same", bold=True, anchor="start")
-    for y, (_, berts), message in zip((236, 280), message_rows(), MESSAGES, strict=True):
-        places = message_row(drawing, 16, y, berts, 13)
-        last = f"in place of {message.split()[-1]}"
-        drawing.text(places[-1].right + 8, y + 13, last, anchor="start", size=13)
+    for y, (_, berts) in zip((236, 280), message_rows(), strict=True):
+        message_row(drawing, 16, y, berts, 13)
     return drawing
