@@ -403,9 +403,8 @@ assert WORD.pattern == byte_level.WORD.pattern
 assert len(WORD.findall("don't  stop in 2026!")) == 7
 
 # %% [markdown]
-# Now put the parts together. `learn` and `spell` are those from above, applied to visible bytes. From above to below
-# the picture is what `encode` does to a text, with thirteen merges learned from the riddle; from below to above it is
-# `decode`.
+# Now put the parts together. `learn` and `spell` are those from above, applied to visible bytes. The picture is what
+# `encode` does to a text, with thirteen merges learned from the riddle; read backwards, it is `decode`.
 
 # %% tags=["remove-input"]
 draw("bytes_to_tokens")

@@ -221,7 +221,7 @@ for n in (1, 2, 3, 4):
     print(f"{hits.total()} of {found.total()}: ", " | ".join(map(" ".join, hits)))
 
 # %% [markdown]
-# In the picture each piece is a bar under its words. The missing *und* costs no single word, but every longer piece that
+# In the picture each piece is a bar along its words. The missing *und* costs no single word, but every longer piece that
 # reaches across the gap; the second *drei* costs every piece that it stands in.
 
 # %% tags=["remove-input"]

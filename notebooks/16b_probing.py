@@ -258,16 +258,16 @@ def control_labels(words, labels, seed=0):
     return torch.tensor([label_of[word.lower()] for word in words])
 
 
-words = ["the", "light", "is", "light", "the", "dog"]
+words = ["a", "light", "box", "is", "a", "light"]
 names = ["DET", "NOUN", "AUX", "ADJ"]
-real = torch.tensor([0, 1, 2, 3, 0, 1])
+real = torch.tensor([0, 3, 1, 2, 0, 1])
 drawn = control_labels(words, real, seed=7)
 print("words  ", *(f"{word:5}" for word in words))
 print("tags   ", *(f"{names[label]:5}" for label in real))
 print("control", *(f"{names[label]:5}" for label in drawn))
 
 # %% [markdown]
-# "light" is a noun and then an adjective; its control label is the same twice. Now to all seven hidden states of MiniLM
+# "light" is an adjective and then a noun; its control label is the same twice. Now to all seven hidden states of MiniLM
 # and of its untrained twin, for two tasks, each with its control: the tag, and the relation to the governor. A type
 # must keep its label from the sentences to learn from to those that are asked, so both are drawn in one call.
 

@@ -48,6 +48,12 @@ def test_step_is_the_last_row_of_attention_over_all_words():
         assert holds_in_order(shown, written(numbers, ".2f"))
 
 
+def test_the_numbers_that_are_shown_give_the_new_vector_that_is_shown():
+    weights, output = (cache.step_numbers()[name][0] for name in ("weights", "output"))
+    by_hand = (weights.mul(100).round() / 100) @ cache.V
+    assert written(by_hand, ".2f") == written(output, ".2f")
+
+
 def test_step_needs_only_what_the_librarys_cache_holds():
     kept, n = KeyValueCache(), cache.NEWEST
     kept.extend(cache.K[None, None, :n], cache.V[None, None, :n])

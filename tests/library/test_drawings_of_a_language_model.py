@@ -32,7 +32,8 @@ def test_chain_rule_shows_factors_bits_product_and_perplexity():
         language_model.SENTENCE, language_model.FACTORS, bits, strict=True
     ):
         assert holds_in_order(shown, [word, str(factor), str(bit)])
-    assert str(product) in shown and f"mean {mean}" in shown
+    assert str(product) in shown and f"sum {sum(bits)}" in shown
+    assert f"mean {sum(bits)}/{len(bits)} = {mean}" in shown
     assert f"perplexity 2{language_model.power(mean)} = {choices}" in shown
 
 

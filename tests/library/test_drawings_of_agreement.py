@@ -27,6 +27,7 @@ def test_arrow_ends_at_the_subject(narrow):
     tip = float(re.search(r'<polygon points="([\d.]+),', svg)[1])
     places = dict(re.findall(r'<text x="([\d.]+)"[^>]*>([^<]*)</text>', svg))
     assert [word for x, word in places.items() if float(x) == tip] in (["keys"], ["plural"])
+    assert "is or are?" in " ".join(texts(svg))
     assert texts(svg).count("singular") == len(agreement.TEMPTING)
 
 

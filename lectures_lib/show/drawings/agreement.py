@@ -43,20 +43,23 @@ def agreement_arc() -> Canvas:
         "The verb agrees with the noun at the far end of the arrow. The two nouns under it have "
         "the other number; they are called attractors, because they tempt.",
     )
-    places = sentence(drawing, 20, 104, 17, 12, "is or are?")
+    places = sentence(drawing, 20, 104, 17, 12, ["is or are?"])
     over(drawing, places, 104, 62, 15)
     return drawing
 
 
 def sentence(
-    drawing: Canvas, x: Number, y: Number, size: Number, gap: Number, verb: str
+    drawing: Canvas, x: Number, y: Number, size: Number, gap: Number, verb: list[str]
 ) -> list[tuple[Number, Number]]:
-    """The words in boxes, with the nouns' numbers below; returns the middle and width of each."""
-    places, high = [], 2.3 * size
+    """The words in boxes, the verb in one or two lines, with the nouns' numbers below; returns the
+    middle and width of each.
+    """
+    places, high = [], (2.3 if len(verb) == 1 else 2.7) * size
     colours = {SUBJECT: "prediction", len(SENTENCE): "prediction"}
     colours |= dict.fromkeys(TEMPTING, "error")
     for i, word in enumerate((*SENTENCE, verb)):
-        wide = round(size * (0.62 * len(word) + (1.0 if gap > 8 else 0.45)))
+        longest = max(map(len, word)) if i == len(SENTENCE) else len(word)
+        wide = round(size * (0.62 * longest + (1.0 if gap > 8 else 0.45)))
         colour = colours.get(i, "neutral")
         drawing.box(x, y, wide, high, word, colour, bold=i in colours, size=size, radius=5)
         middle = x + wide / 2
@@ -138,6 +141,7 @@ def interventions(
     cell: tuple[Number, Number],
     gap: Number,
     size: Number,
+    verb_wide: Number = 60,
 ) -> None:
     """The rows of nouns and their verbs."""
     x, y = place
@@ -150,12 +154,13 @@ def interventions(
         drawing.arrow([(grid.right + 6, top + high / 2), (grid.right + gap - 6, top + high / 2)])
         turned = verb != before
         colour = "prediction" if turned else "neutral"
-        drawing.matrix(grid.right + gap, top, [[verb]], (60, high), colour, size=size)
+        drawing.matrix(grid.right + gap, top, [[verb]], (verb_wide, high), colour, size=size)
+    small = min(14, size + 1)
     for i in range(n):
         drawing.frame(x + i * wide, row(y, i + 1, cell), wide, high)
     for j, name in enumerate(("subject", "noun 1", "noun 2", "noun 3")):
-        drawing.text(x + (j + 0.5) * wide, y - 18, name, size=14, bold=True)
-    drawing.text(x + n * wide + gap + 30, y - 18, "verb", size=14, bold=True)
+        drawing.text(x + (j + 0.5) * wide, y - 18, name, size=small, bold=True)
+    drawing.text(x + n * wide + gap + verb_wide / 2, y - 18, "verb", size=small, bold=True)
     bottom = row(y, n + 1, cell)
     says = f"the rule looks at these {BACK}"
     drawing.bracket(x + (n - BACK) * wide + 4, bottom + 8, BACK * wide - 8, says, size=14)
@@ -184,8 +189,9 @@ def three_masks() -> Canvas:
         f"translator sees all {N_SOURCE} positions of the source and, of its own text, a "
         f"triangle. The decoder alone sees the triangle. Framed is the row of {TARGET[0]}, whose "
         f"clue, {TARGET[-1]}, comes after it. What one vector knows: {told}.",
-        f"The same attention under three masks. Framed: what “{TARGET[0]}” may see. Its "
-        f"clue, “{TARGET[-1]}”, comes after it; only the encoder sees it.",
+        f"What a word may see in three models; the one in the middle has an attention for the source "
+        f"and one for its own text. Framed: the row of “{TARGET[0]}”; hatched is "
+        f"hidden. Its clue, “{TARGET[-1]}”, comes after it; only the encoder sees it.",
     )
     for x, (model, name, sees) in zip((80, 280, 578), MODELS, strict=True):
         grid = masked(drawing, x, 72, model, (29, 32))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lectures_lib.metrics import corpus_bleu, n_grams
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Number
+from lectures_lib.show.drawings.token_row import Token, token_row
 
 # The chapter's own sentences; hits, shares and scores are computed from them.
 HUMAN = ("Two dogs are playing in the snow .", "Nobody is sitting on the bench .")
@@ -60,24 +61,15 @@ def said(n: int) -> str:
 
 def word_row(
     drawing: Canvas, x: Number, y: Number, words: Sequence[str], found: Sequence[bool], size: Number
-) -> list[tuple[Number, Number]]:
-    """A box for each word, filled where it counts; returns where each begins and ends."""
-    places = []
-    for word, hit in zip(words, found, strict=True):
-        letters = sum(0.34 if c in "ilt.," else 0.95 if c in "mw" else 0.62 for c in word)
-        wide = round(size * (letters + 0.8))
-        colour = "prediction" if hit else "paper"
-        drawing.box(
-            x, y, wide, 1.9 * size, word, colour, size=size, radius=4, edge="" if hit else "neutral"
-        )
-        places.append((x, x + wide))
-        x += wide + round(0.25 * size)
-    return places
+) -> list[Token]:
+    """A box for each word, filled where it counts."""
+    colours = ["prediction" if hit else "paper" for hit in found]
+    return token_row(drawing, x, y, words, colours, 1.9 * size, size, 0.25 * size, 0.7 * size)
 
 
 def pair(drawing: Canvas, x: Number, y: Number, which: int, size: Number) -> Number:
     """A human's sentence, a model's below, and a line under every four words that count. Returns
-    how many there are.
+    where the lines end.
     """
     human, model = HUMAN[which], MODEL[which]
     word_row(drawing, x, y + 22, human.split(), [False] * len(human.split()), size)
@@ -86,7 +78,8 @@ def pair(drawing: Canvas, x: Number, y: Number, which: int, size: Number) -> Num
     under = low + 1.9 * size + 8
     for i, hit in enumerate(hits(model, human, 4)):
         if hit:
-            drawing.line([(places[i][0], under), (places[i + 3][1], under)], "prediction", 4)
+            ends = (places[i].left, under), (places[i + 3].right, under)
+            drawing.line(ends, "prediction", 4)
             under += 9
     drawing.text(x, y + 10, "a human", "neutral", 14, "start")
     drawing.text(x, low - 13, "the model", "neutral", 14, "start")
@@ -144,9 +137,9 @@ def clipped_counts() -> Canvas:
         f"reference has only one. Below that, a bar for every piece of one, two, three and four "
         f"words in a row, filled where the piece counts. {' '.join(map(said, SIZES))} Then "
         f"the geometric mean of the four shares: {result()}.",
-        "A bar for every piece of the model's line, under the words that it is made of. Filled: "
+        "A bar for every piece of the model's line, along the words that it is made of. Filled: "
         "the reference has it. The second drei finds no partner (it is clipped), and no piece with it "
-        "counts.",
+        "counts; the missing und costs the three at the left.",
     )
     x, cell = 118, 74
     drawing.text(24, 43, "reference", bold=True, anchor="start")
@@ -160,7 +153,8 @@ def clipped_counts() -> Canvas:
         if i in matched:
             ends = (x + (matched[i] + 0.5) * cell, 60), (x + (i + 0.5) * cell, 106)
             drawing.line(ends, "prediction", 2.5)
-    drawing.text(x + 7 * cell + 14, 123, "clipped", anchor="start", size=14)
+    drawing.text(x + 6.5 * cell, 96, "clipped", size=14)
+    drawing.text(x + 7 * cell + 14, 146, "found", anchor="start", size=14)
     y = 164
     for n, (found, all_) in zip(SIZES, shares(), strict=True):
         says = "1 word" if n == 1 else f"{n} in a row"

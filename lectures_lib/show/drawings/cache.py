@@ -12,10 +12,11 @@ from lectures_lib.show.drawings.grid import Number
 READ = ("<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig")
 END = "</s>"
 AGAIN, FRESH = "computed before, with the same result", "computed for the first time"
-# of `step_with_cache`: made-up queries, keys and values of the first four words
+# of `step_with_cache`: made-up queries, keys and values of the first four words, such that the
+# rounded weights give the rounded vector
 Q = torch.tensor([[1.0, 2.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
 K = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0], [1.0, 1.0]])
-V = torch.tensor([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0], [2.0, 0.0]])
+V = torch.tensor([[1.0, 0.0], [0.0, 2.0], [2.0, 0.0], [2.0, 1.0]])
 NEWEST = len(Q) - 1
 # of `rows_of_the_mask`: so many words are in the cache, so many come together
 CACHED, COME = 2, 3
@@ -154,20 +155,20 @@ def rows_of_the_mask() -> Canvas:
     )
     drawing = Canvas(
         "rows_of_the_mask",
-        560,
-        326,
+        720,
+        346,
         "The rows of the causal mask for words that come together",
         f"A causal mask of {n} words, a row for each word that asks, a column for each that is "
-        f"asked. The first {CACHED} rows are not computed: their words are in the cache. Framed "
-        f"are the last {COME} rows, of the words that come now: {told}. The hatched squares in the "
+        f"asked. The keys of the first {CACHED} come from the cache, those of the other {COME} come "
+        f"now. The first {CACHED} rows were computed before and have no query any more. Framed are the last {COME} rows, of the words that come now: {told}. The hatched squares in the "
         "frame are what is seen too much without a mask.",
         f"With {CACHED} words in the cache, {COME} that come together need the last {COME} rows of "
         f"the mask of {n}. Without a mask, the hatched squares would be seen.",
     )
-    mask(drawing, 118, 64, (52, 40))
-    drawing.lines(398, 184, ["come together:", f"causal_mask({n})[{CACHED}:]"], 20, anchor="start")
-    drawing.matrix(118, 284, [[""]], (30, 22), hidden=[[True]])
-    drawing.text(158, 295, "later words: hidden", size=14, anchor="start")
+    mask(drawing, 130, 84, (66, 40))
+    drawing.lines(482, 224, ["come together:", f"causal_mask({n})[{CACHED}:]"], 20, anchor="start")
+    drawing.matrix(130, 306, [[""]], (30, 22), hidden=[[True]])
+    drawing.text(170, 317, "later words: hidden", size=14, anchor="start")
     return drawing
 
 
@@ -176,12 +177,15 @@ def mask(drawing: Canvas, x: Number, y: Number, cell: tuple[Number, Number]) -> 
     n, (wide, high) = CACHED + COME, cell
     hidden = (~causal_mask(n)).tolist()
     drawing.text(x - 12, y - 14, "asks", "query", anchor="end", bold=True, size=14)
-    drawing.text(x + n * wide / 2, y - 42, "is asked", "key", bold=True, size=14)
+    drawing.text(x - 12, y - 46, "is asked", "key", anchor="end", bold=True, size=14)
+    for first, many, says in ((0, CACHED, "from the cache"), (CACHED, COME, "come now")):
+        left = x + first * wide + 4
+        drawing.bracket(left, y - 28, many * wide - 8, says, "top", "key")
     for j in range(n):
-        drawing.text(x + (j + 0.5) * wide, y - 14, f"word {j}", "key", size=14)
+        drawing.text(x + (j + 0.5) * wide, y - 14, str(j), "key", size=14)
     for i in range(CACHED):
         drawing.text(x - 12, y + (i + 0.5) * high, f"word {i}", "neutral", 14, "end")
-    known = ["in the cache:", "no query any more"]
+    known = ["already computed:", "no query any more"]
     drawing.box(x, y + 4, n * wide, CACHED * high - 10, known, dashed=True, size=14)
     drawing.matrix(
         x,

@@ -6,9 +6,9 @@ from lectures_lib.analysis.probing import control_labels
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Grid, Number
 
-WORDS = ["the", "light", "is", "light", "the", "dog"]
+WORDS = ["a", "light", "box", "is", "a", "light"]
 NAMES = ["DET", "NOUN", "AUX", "ADJ"]
-TAGS = [0, 1, 2, 3, 0, 1]  # of the words, places among the names
+TAGS = [0, 3, 1, 2, 0, 1]  # of the words, places among the names
 SEED = 7  # of the draw that the chapter shows
 CELL = (54, 30)
 
@@ -41,7 +41,9 @@ def label_table(
 
 
 def frozen_layers(drawing: Canvas, x: Number, y: Number, wide: Number) -> Grid:
-    """The words, the layers that read them, and above these the vectors of state 2, from y down."""
+    """The words, the layers that read them, and above these the vectors of state 2, from y down;
+    the states are named at the left.
+    """
     step = wide / len(WORDS)
     vectors = drawing.matrix(x, y, [[""] * len(WORDS)], (step, 26), "encoder")
     top = vectors.bottom + 26
@@ -56,6 +58,8 @@ def frozen_layers(drawing: Canvas, x: Number, y: Number, wide: Number) -> Grid:
         drawing.arrow([(middle, top + 202), (middle, top + 160)], "encoder")
         drawing.text(middle, top + 216, word, bold=True, size=14)
     drawing.frame(x - 4, y - 4, wide + 8, 34, "encoder")
+    for state, middle in enumerate((top + 112, top + 58, y + 13)):
+        drawing.text(x - 20, middle, f"state {state}", bold=state == 2, anchor="end", size=14)
     return vectors
 
 
@@ -68,8 +72,8 @@ def probe_and_control() -> Canvas:
         720,
         548,
         "A probe on a frozen layer, and its control task",
-        "From below upwards. The six words the light is light the dog go into the embeddings, layer "
-        "0 and layer 1 of BERT, which is frozen. What comes out, state 2, is one vector for each "
+        "From below upwards. The six words a light box is a light go into the embeddings, layer "
+        "0 and layer 1 of BERT, which is frozen. Below, between and above these two are the states 0, 1 and 2; state 2 is one vector for each "
         "word. Two probes read these vectors, and only they are trained. The left one is to say each "
         "word's tag, the right one a label drawn at random for each type. Word, tag, drawn label: "
         f"{pairs}. The word light has two tags and one drawn label.",
@@ -98,7 +102,6 @@ def probe_and_control() -> Canvas:
     middle = vectors.middle[0]
     for start, end in ((middle - 60, 186), (middle + 60, 534)):
         drawing.arrow([(start, 250), (start, 230), (end, 230), (end, 206)], "encoder", 2.5)
-    drawing.text(184, 269, "state 2", bold=True, anchor="end", size=14)
     drawing.text(536, 269, "384 numbers a word", anchor="start", size=14)
     drawing.text(548, 386, "BERT, frozen", "encoder", bold=True, anchor="start")
     drawing.text(548, 408, "no weight changes", anchor="start", size=14)

@@ -180,8 +180,9 @@ def merge_order() -> Canvas:
         470,
         "The same seven merges, as they were learned and sorted, on the word training",
         f"Two trees of the word {KNOWN_WORD}, read from above, a row for each merge. {said}",
-        "Training by the same seven merges, as learned and sorted by the alphabet. A merge that has "
-        "its turn before its parts are made finds nothing, and never has another turn.",
+        "The word “training”, by the same seven merges, as learned and sorted by the alphabet. A "
+        "merge that has its turn before its parts are made finds nothing, and never has another "
+        "turn.",
     )
     for x, (name, order) in zip((124, 480), orders.items(), strict=True):
         drawing.text(x + 2, 24, name, bold=True, anchor="start", size=16)
@@ -249,7 +250,7 @@ def bytes_to_tokens() -> Canvas:
         f"word wood with its space: five bytes become one token. The way back is the same from "
         f"below.",
         "A text on its way to ids, with the thirteen merges of the riddle. Framed: a word with the "
-        "space in front of it. Reading from below gives the text back, byte for byte.",
+        "space in front of it. Read backwards, it gives the text back, byte for byte.",
     )
     cell, gap, x, high = 46, 14, 144, 32
     place = [x + i * cell + byte.word * gap for i, byte in enumerate(all_bytes)]

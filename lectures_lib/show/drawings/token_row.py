@@ -44,7 +44,7 @@ def token_row(
     """Boxes from x to the right, their upper edge at y.
 
     Args:
-        colours: of all, or of each.
+        colours: of all, or of each; "paper" has a neutral edge.
         gap: between two boxes.
         pad: how much wider a box is than its text.
         least: no box is narrower than that; for all, or for each.
@@ -54,7 +54,8 @@ def token_row(
     made = []
     for token, colour, bound in zip(tokens, kinds, bounds, strict=True):
         wide = round(max(bound, text_width(token, size) + pad))
-        drawing.box(x, y, wide, height, token, colour, size=size, radius=4)
+        edge = "neutral" if colour == "paper" else ""
+        drawing.box(x, y, wide, height, token, colour, size=size, radius=4, edge=edge)
         made.append(Token(x, x + wide, y, y + height))
         x += wide + gap
     return made

@@ -114,8 +114,8 @@ def training_step() -> Canvas:
         f"part back to the first: the next batch, with the weights as they are now and at the rate "
         f"that schedule.step() sets.",
         "One step of the loop, with a model that is nothing but three weights, the scores of three "
-        "words. It is the first step, and so Adam moves each by the whole rate, against its "
-        "gradient.",
+        "words, at a rate of 0.01 without a schedule. It is Adam's first step, and so each moves by "
+        "the whole rate, against its gradient.",
     )
     y, step, left = 54, 74, 80
     for number, part in enumerate(parts, start=1):
@@ -263,9 +263,9 @@ def batches_by_length() -> Canvas:
         f"Two columns of four grids. A row is a list, a cell a token, and a grid is as wide as "
         f"its longest row; what is left of a row is hatched: padding. The lengths, batch by batch. "
         f"{told} By length, the four batches come in an order drawn by chance.",
-        "Sixteen lists of one to four numbers, in batches of four. A batch is as wide as its longest "
-        "list, and hatched cells are computed for nothing. By length: sorted, cut, and the batches "
-        "shuffled.",
+        "Sixteen lists of one to four numbers, in small batches: four of four. A cell is a token, a "
+        "batch is as wide as its longest list, and hatched cells are computed for nothing. By "
+        "length: sorted, cut, and the batches shuffled.",
     )
     for x, (name, cut) in zip((24, 378), ways.items(), strict=True):
         drawing.text(x, 30, name, bold=True, anchor="start", size=16)

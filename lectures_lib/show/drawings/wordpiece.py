@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Number
+from lectures_lib.show.drawings.token_row import Token, token_row
 
 # Of BERT's 30,522 tokens those that these words meet. A test reads the words with all of them.
 VOCABULARY = frozenset({"un", "##put", "##down", "##able", "great", "##♥"})
@@ -119,9 +120,10 @@ def whole_word_lost() -> Canvas:
     drawing = Canvas(
         "whole_word_lost",
         720,
-        282,
+        298,
         "Great with a heart is two pieces; great with a smiley is unknown as a whole",
-        f"Two words side by side, each with a bar for each try. {PRAISE[0]}: {said(PRAISE[0])}. It "
+        f"Two words side by side, each with a bar for each try; a thin bar is a piece that is not in "
+        f"the vocabulary. {PRAISE[0]}: {said(PRAISE[0])}. It "
         f"becomes great and ##♥. {PRAISE[1]}: {said(PRAISE[1])}, and nothing shorter is left to "
         f"try. Then the piece great, though it was found, is thrown away, and the whole word "
         f"becomes one token, [UNK].",
@@ -136,7 +138,8 @@ def whole_word_lost() -> Canvas:
 def ending(drawing: Canvas, x: Number, y: Number, word: str, wide: Number) -> None:
     """A word's letters, tries, and below them what a model gets to read."""
     letters(drawing, x, y, word, wide)
-    places, low = walk(word, VOCABULARY), y + 48
+    drawing.text(x, y + 50, "not in the vocabulary", "neutral", 14, "start")
+    places, low = walk(word, VOCABULARY), y + 64
     last, length = places[-1][-1], wide * len(word)
     for tries in places:
         if tries[-1].fits:
@@ -144,9 +147,9 @@ def ending(drawing: Canvas, x: Number, y: Number, word: str, wide: Number) -> No
         else:
             left = x + last.start * wide
             drawing.box(left + 1.5, low, wide - 3, FOUND, piece(word, last), "error", size=14)
-            drawing.line([(left + 6, low + FOUND - 4), (left + wide - 6, low + 4)], "error", 2)
+            cross(drawing, left + wide + 16, low + FOUND / 2, 6)
             drawing.text(left - 10, low + FOUND / 2, "nothing fits", "error", 14, "end")
-    low = y + 168
+    low = y + 184
     drawing.arrow([(x + length / 2, low - 30), (x + length / 2, low - 4)], "ink")
     read = [piece(word, tries[-1]) for tries in places]
     if last.fits:
@@ -159,28 +162,24 @@ def ending(drawing: Canvas, x: Number, y: Number, word: str, wide: Number) -> No
     drawing.text(x + length / 2, low + 50, says, size=14)
 
 
+def cross(drawing: Canvas, x: Number, y: Number, reach: Number) -> None:
+    """Two strokes around a point: this is not there."""
+    for slope in (1, -1):
+        ends = (x - reach, y - slope * reach), (x + reach, y + slope * reach)
+        drawing.line(ends, "error", 2.5)
+
+
 def message_rows() -> list[tuple[list[str], list[str]]]:
     """The two messages, in byte pairs and in BERT's tokens."""
     return [(pairs.split(), BERTS.split()) for pairs in BYTE_PAIRS]
 
 
-def width_of(token: str, size: Number) -> Number:
-    """About how wide a token's box must be."""
-    return round(size * (0.6 * len(token) + 0.8))
-
-
-def token_row(
+def message_row(
     drawing: Canvas, x: Number, y: Number, tokens: Sequence[str], size: Number
-) -> list[tuple[Number, Number]]:
-    """A box for each token from x on; returns where each begins and ends."""
-    places = []
-    for token in tokens:
-        wide = width_of(token, size)
-        colour = "error" if token == "[UNK]" else "neutral"
-        drawing.box(x, y, wide, 2 * size, token, colour, size=size, radius=4)
-        places.append((x, x + wide))
-        x += wide + round(size / 2.2)
-    return places
+) -> list[Token]:
+    """A box for each token from x on; the unknown one stands out."""
+    colours = ["error" if token == "[UNK]" else "neutral" for token in tokens]
+    return token_row(drawing, x, y, tokens, colours, 2 * size, size, size / 2.2, 0.8 * size)
 
 
 def two_messages() -> Canvas:
@@ -193,38 +192,31 @@ def two_messages() -> Canvas:
         f"The messages are {' and '.join(MESSAGES)}, the smiley glued to the last word. In byte "
         f"pairs the first is {BYTE_PAIRS[0]}; the second is {BYTE_PAIRS[1]}. A frame stands around "
         f"the three tokens of great and the three of awful; the last four are the bytes of the "
-        f"smiley. In BERT's tokens both are {BERTS}: four tokens, and [UNK], in the place of the "
-        f"last word with its smiley, is the same in both.",
+        f"smiley. In BERT's tokens both are {BERTS}: four tokens, the same in both.",
         "The same two messages, in byte pairs that were learned on Python's manual and in BERT's "
         "tokens. Ġ is a space. Framed: what tells the two apart.",
     )
     drawing.text(32, 34, "in byte pairs they differ", bold=True, anchor="start", size=17)
     for y, (pairs, _) in zip((84, 136), message_rows(), strict=True):
-        places = token_row(drawing, 32, y, pairs, 19)
+        places = message_row(drawing, 32, y, pairs, 19)
         frame_of_tokens(drawing, y, places, 19)
         if y == 84:
             name_of_tokens(drawing, 66, places, DIFFER, "great")
             name_of_tokens(drawing, 66, places, BYTES, "😀: four bytes")
     name_of_tokens(drawing, 192, places, DIFFER, "awful")
     drawing.text(32, 246, "in BERT's tokens they are the same", bold=True, anchor="start", size=17)
-    for y, (_, berts), message in zip((274, 326), message_rows(), MESSAGES, strict=True):
-        places = token_row(drawing, 32, y, berts, 19)
-        last = f"in place of {message.split()[-1]}"
-        drawing.text(places[-1][1] + 18, y + 19, last, anchor="start", size=16)
+    for y, (_, berts) in zip((274, 326), message_rows(), strict=True):
+        message_row(drawing, 32, y, berts, 19)
     return drawing
 
 
-def name_of_tokens(
-    drawing: Canvas, y: Number, places: list[tuple[Number, Number]], part: slice, text: str
-) -> None:
+def name_of_tokens(drawing: Canvas, y: Number, places: list[Token], part: slice, text: str) -> None:
     """What some of the tokens are together, above or below their middle."""
-    drawing.text((places[part][0][0] + places[part][-1][1]) / 2, y, text, size=14)
+    drawing.text((places[part][0].left + places[part][-1].right) / 2, y, text, size=14)
 
 
-def frame_of_tokens(
-    drawing: Canvas, y: Number, places: list[tuple[Number, Number]], size: Number
-) -> None:
+def frame_of_tokens(drawing: Canvas, y: Number, places: list[Token], size: Number) -> None:
     """Around the tokens by which the messages differ."""
-    (left, _), *_, (_, right) = places[DIFFER]
+    left, right = places[DIFFER][0].left, places[DIFFER][-1].right
     pad = size / 5
     drawing.frame(left - pad, y - pad, right - left + 2 * pad, 2 * size + 2 * pad, radius=6)

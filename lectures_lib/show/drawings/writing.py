@@ -76,7 +76,7 @@ def weather_tree() -> Canvas:
         "each time and ends at 0.200. The likeliest report, framed, begins with the second-best "
         "word.".replace("0.200", f"{reports()[greedy]:.3f}"),
     )
-    for x, text in ((206, "first word"), (402, "second word"), (528, "the report")):
+    for x, text in ((206, "first word"), (402, "second word"), (528, "*P*(report)")):
         drawing.text(x, 28, text, bold=True)
     tree(drawing, (40, 150, 346, 528), 112, 60)
     y = {report: height(report, 60) for report in reports()}

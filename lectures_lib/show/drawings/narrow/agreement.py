@@ -8,15 +8,20 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 def agreement_arc() -> Canvas:
     """As wide, in smaller letters."""
     drawing = beside(agreement.agreement_arc(), 168)
-    places = agreement.sentence(drawing, 8, 92, 13, 4, "?")
+    places = agreement.sentence(drawing, 6, 92, 13, 3, ["is or", "are?"])
     agreement.over(drawing, places, 92, 46, 14)
     return drawing
 
 
 def one_noun_at_a_time() -> Canvas:
-    """As wide, without names of the rows."""
+    """As wide, in smaller cells; the rows' names take two lines."""
     drawing = beside(agreement.one_noun_at_a_time(), 296)
-    agreement.interventions(drawing, (8, 48), (69, 36), 24, 13)
+    (x, y), cell = (68, 48), (60, 36)
+    agreement.interventions(drawing, (x, y), cell, 22, 12, 36)
+    changes = [["change", name] for name in ("subject", "noun 1", "noun 2", "noun 3")]
+    for i, label in enumerate([["as it", "was"], *changes]):
+        middle = agreement.row(y, i, cell) + 18
+        drawing.lines(x - 8, middle, label, 14, anchor="end", size=12)
     return drawing
 
 

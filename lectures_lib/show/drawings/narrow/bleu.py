@@ -18,12 +18,12 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 
 
 def two_scores() -> Canvas:
-    """Smaller words; each score above its pair."""
-    drawing = beside(bleu.two_scores(), 392)
-    for i, y in enumerate((20, 204)):
+    """Smaller words; each score beside the name of the model."""
+    drawing = beside(bleu.two_scores(), 366)
+    for i, y in enumerate((4, 188)):
         pair(drawing, 14, y + 14, i, 12)
-        drawing.circle(338, y + 14, 24, score(i), "prediction", 20)
-        drawing.text(304, y + 14, "points", size=14, anchor="end")
+        drawing.circle(344, y + 78, 16, score(i), "prediction", 16)
+        drawing.text(322, y + 84, "points", size=14, anchor="end")
     return drawing
 
 
@@ -31,7 +31,7 @@ def clipped_counts() -> Canvas:
     """The words below each other, the bars upright."""
     drawing = beside(
         bleu.clipped_counts(),
-        416,
+        440,
         {"Above, the": "At the left, the", "Below it": "Beside it", "Below that": "Beside that"},
     )
     left, right, wide, high, top = 12, 104, 68, 36, 66
@@ -51,7 +51,9 @@ def clipped_counts() -> Canvas:
                 (right - 2, top + (i + 0.5) * high),
             ]
             drawing.line(ends, "prediction", 2.5)
-    drawing.text(right + wide / 2, top + 7 * high + 16, "clipped", size=14)
+    drawing.text(right + wide / 2, top + 7 * high + 12, "clipped", size=14)
+    low = top + 7 * high + 44
+    drawing.text(180, low, "found", anchor="end", size=14)
     x = 188
     for n, (found, all_) in zip(SIZES, shares(), strict=True):
         group = max(26, 12 * n)
@@ -59,8 +61,8 @@ def clipped_counts() -> Canvas:
         first = x + (group - 12 * n) / 2
         for i, hit in enumerate(hits(HYPOTHESIS, REFERENCE, n)):
             bar(drawing, first + i % n * 12, top + i * high + 3, 9, n * high - 6, hit)
-        drawing.text(x + group / 2, top + 7 * high + 16, f"{found}/{all_}", bold=True, size=14)
+        drawing.text(x + group / 2, low, f"{found}/{all_}", bold=True, size=14)
         x += group + 12
     drawing.text(276, 22, "words in a row", size=14)
-    drawing.text(188, 386, result(), size=15, bold=True)
+    drawing.text(188, 412, result(), size=15, bold=True)
     return drawing

@@ -39,9 +39,9 @@ def step_with_cache() -> Canvas:
     drawing = beside(cache.step_with_cache(), 486)
     made = cache.step_numbers()
     weights, output = (numbers(made[name], ".2f")[0] for name in ("weights", "output"))
-    x, cell = [16, 98, 180, 282], (39, 32)
-    drawing.box(8, 126, 258, 130, colour="residual", radius=9)
-    drawing.box(16, 82, 244, 32, "not needed any more", dashed=True, size=14, radius=0)
+    x, cell = [16, 91, 166, 287], (36, 32)
+    drawing.box(8, 126, 238, 130, colour="residual", radius=9)
+    drawing.box(16, 82, 222, 32, "not needed any more", dashed=True, size=14, radius=0)
     for y, name, colour in (
         (64, "queries", "query"),
         (142, "keys", "key"),
@@ -49,16 +49,17 @@ def step_with_cache() -> Canvas:
     ):
         drawing.text(16, y, name, colour, 14, "start", bold=True)
     cache.columns(drawing, x, cell, (82, 156, 216), 40)
-    drawing.frame(275, 72, 92, 184)
-    drawing.lines(322, 16, ["computed now"], size=13)
-    drawing.text(138, 272, "the cache", bold=True)
+    drawing.frame(279, 72, 88, 184)
+    drawing.arrow([(277, 191), (250, 191)], thick=2.5)
+    drawing.text(366, 16, "computed now", size=13, anchor="end")
+    drawing.text(127, 272, "the cache", bold=True)
     drawing.arrow([(322, 262), (322, 308)], thick=2.5)
     drawing.text(308, 296, "softmax(*q* · *K*^⊤ / √*d*_k)", size=15, anchor="end")
     cache.weigh(drawing, x, 2 * cell[0], 322, weights)
     drawing.text(16, 374, "weights", bold=True, size=14, anchor="start")
     drawing.arrow([(322, 364), (322, 424)], thick=2.5)
     drawing.text(308, 398, "· *V*", size=15, anchor="end")
-    drawing.matrix(282, 432, [output], cell, "value", size=14)
+    drawing.matrix(281, 432, [output], (42, 32), "value", size=14)
     drawing.text(270, 448, f"new vector of {READ[NEWEST]}", anchor="end", bold=True, size=14)
     return drawing
 
@@ -66,9 +67,9 @@ def step_with_cache() -> Canvas:
 def rows_of_the_mask() -> Canvas:
     """As wide, with the words below."""
     n = CACHED + COME
-    drawing = beside(cache.rows_of_the_mask(), 366)
-    cache.mask(drawing, 84, 64, (57, 40))
-    drawing.text(84, 288, f"come together: causal_mask({n})[{CACHED}:]", anchor="start", size=14)
-    drawing.matrix(84, 316, [[""]], (30, 22), hidden=[[True]])
-    drawing.text(124, 327, "later words: hidden", size=14, anchor="start")
+    drawing = beside(cache.rows_of_the_mask(), 386)
+    cache.mask(drawing, 84, 84, (55, 40))
+    drawing.text(84, 308, f"come together: causal_mask({n})[{CACHED}:]", anchor="start", size=14)
+    drawing.matrix(84, 336, [[""]], (30, 22), hidden=[[True]])
+    drawing.text(124, 347, "later words: hidden", size=14, anchor="start")
     return drawing

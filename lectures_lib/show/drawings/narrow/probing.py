@@ -27,7 +27,7 @@ def probe_and_control() -> Canvas:
         drawing.box(x + 52, y + 124, 220, 56, name, colour, bold=True, note="*W h* + *b*, trained")
         drawing.arrow([(x + 162, y + 124), (x + 162, grid.bottom + 4)], colour, 2.5)
         drawing.text(x + 172, y + 102, says, colour, 14, "start")
-    vectors = probing.frozen_layers(drawing, x, 506, wide)
+    vectors = probing.frozen_layers(drawing, x + 60, 506, wide - 60)
     drawing.arrow([(x + 162, 500), (x + 162, 450)], "encoder", 2.5)
     way = [
         (x + wide + 4, 478),
@@ -37,7 +37,6 @@ def probe_and_control() -> Canvas:
         (x + 250, 210),
     ]
     drawing.arrow([(x + 163, 478), *way], "encoder", 2.5)
-    drawing.text(x, 484, "state 2", bold=True, anchor="start", size=14)
     drawing.text(vectors.x, 814, "BERT, frozen", "encoder", bold=True, anchor="start")
     drawing.text(vectors.right, 814, "no weight changes", anchor="end", size=14)
     drawing.text(vectors.x, 838, "a vector: 384 numbers", anchor="start", size=14)

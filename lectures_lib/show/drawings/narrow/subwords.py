@@ -13,6 +13,8 @@ def merge_tree() -> Canvas:
         tree = Tree(drawing, 106, y, word, merges(), 28.5, 34, 14)
         tree.draw()
         tree.labels(24, 14)
+        for number, name_of_row in ((0, "letters"), (len(tree.pairs) + 1, "pieces")):
+            drawing.text(16, tree.row(number), name_of_row, bold=True, anchor="start", size=14)
     drawing.line([(24, 352), (352, 352)], "neutral", 1)
     return drawing
 

@@ -6,7 +6,6 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 from lectures_lib.show.drawings.wordpiece import (
     BYTES,
     DIFFER,
-    MESSAGES,
     PRAISE,
     VOCABULARY,
     WORD,
@@ -14,9 +13,9 @@ from lectures_lib.show.drawings.wordpiece import (
     ending,
     frame_of_tokens,
     letters,
+    message_row,
     message_rows,
     name_of_tokens,
-    token_row,
     walk,
 )
 
@@ -45,8 +44,8 @@ def longest_first() -> Canvas:
 def whole_word_lost() -> Canvas:
     """One below the other."""
     said = {"side by side": "below each other"}
-    drawing = beside(wordpiece.whole_word_lost(), 524, said)
-    for y, word in zip((24, 268), PRAISE, strict=True):
+    drawing = beside(wordpiece.whole_word_lost(), 556, said)
+    for y, word in zip((24, 284), PRAISE, strict=True):
         ending(drawing, 56, y, word, 44)
     return drawing
 
@@ -56,15 +55,13 @@ def two_messages() -> Canvas:
     drawing = beside(wordpiece.two_messages(), 338)
     drawing.text(16, 30, "in byte pairs they differ", bold=True, anchor="start")
     for y, (pairs, _) in zip((76, 120), message_rows(), strict=True):
-        places = token_row(drawing, 16, y, pairs, 12)
+        places = message_row(drawing, 16, y, pairs, 12)
         frame_of_tokens(drawing, y, places, 12)
         if y == 76:
             name_of_tokens(drawing, 58, places, DIFFER, "great")
             name_of_tokens(drawing, 58, places, BYTES, "😀: four bytes")
     name_of_tokens(drawing, 162, places, DIFFER, "awful")
     drawing.text(16, 210, "in BERT's tokens they are the same", bold=True, anchor="start")
-    for y, (_, berts), message in zip((236, 280), message_rows(), MESSAGES, strict=True):
-        places = token_row(drawing, 16, y, berts, 13)
-        last = f"in place of {message.split()[-1]}"
-        drawing.text(places[-1][1] + 8, y + 13, last, anchor="start", size=13)
+    for y, (_, berts) in zip((236, 280), message_rows(), strict=True):
+        message_row(drawing, 16, y, berts, 13)
     return drawing

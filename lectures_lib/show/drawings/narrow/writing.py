@@ -10,7 +10,7 @@ def weather_tree() -> Canvas:
     """As wide, with what is marked named below."""
     drawing = beside(writing.weather_tree(), 484)
     best = writing.likeliest_of_all()
-    for x, text in ((84, "first word"), (232, "second word"), (336, "report")):
+    for x, text in ((84, "first word"), (232, "second word"), (334, "*P*(report)")):
         drawing.text(x, 28, text, bold=True, size=14)
     writing.tree(drawing, (18, 38, 184, 336), 96, 62)
     drawing.frame(178, writing.height(best, 62) - 19, 190, 38, "prediction", 3, 7)
@@ -24,28 +24,25 @@ def weather_tree() -> Canvas:
 
 
 def growing_beam() -> Canvas:
-    """From top to bottom."""
+    """From top to bottom; of the last words the likeliest stands lowest, where arrows leave it."""
     said = {"Four columns, read from left to right": "Four rows, read from top to bottom"}
-    drawing = beside(writing.growing_beam(), 544, said)
+    drawing = beside(writing.growing_beam(), 500, said)
     (first, kept), (second, last) = writing.beam_steps()
     at = {words: (10 + 121 * i, 70) for i, words in enumerate(first)}
     keep = {words: (10 + 121 * i, 152) for i, words in enumerate(kept)}
-    ends = {words: (10 + 190 * (i // 3), 274 + 40 * (i % 3)) for i, words in enumerate(second)}
-    done = {words: (105, 464 + 42 * i) for i, words in enumerate(last)}
-    keeping = f"keep the best {WIDTH}"
+    ends = {words: (10 + 190 * (i // 3), 354 - 40 * (i % 3)) for i, words in enumerate(second)}
+    done = {words: (10 + 190 * i, 462) for i, words in enumerate(last)}
     for x, y, text in ((188, 26, "extend"), (150, 226, "extend")):
         drawing.text(x, y, text, bold=True)
-    drawing.lines(312, 152, ["keep the", f"best {WIDTH}"], bold=True)
-    drawing.text(188, 424, keeping, bold=True)
+    for x, y in ((312, 152), (324, 408)):
+        drawing.lines(x, y, ["keep the", f"best {WIDTH}"], bold=True)
     for i, words in enumerate(keep):
         x, y = at[words][0] + 57, keep[words][1]
         drawing.arrow([(x, 88), (x, y - 19)], "prediction", 2.5)
         drawing.arrow([(x, y + 18), (93 + 190 * i, 254)], "neutral")
     for words in last:
-        x, y = ends[words]
-        edge = x + 166 if x < 100 else x
-        drawing.line([(edge, y), (188, y), (188, 390)], "prediction", 2.5, round=8)
-    drawing.arrow([(188, 386), (188, 410)], "prediction", 2.5)
+        (x, y), (end, low) = ends[words], done[words]
+        drawing.arrow([(x + 83, y + 18), (end + 83, low - 20)], "prediction", 2.5)
     for places, width, found, held in (
         (at, 114, first, kept),
         (keep, 114, kept, kept),
