@@ -1,6 +1,7 @@
 """What a drawing shows, read from its SVG; what a chapter says in so many words."""
 
 import ast
+import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,10 @@ def holds_in_order(shown: list[str], wanted: list[str]) -> bool:
 
 def written(matrix: torch.Tensor, spec: str = "g") -> list[str]:
     """A matrix's numbers, row by row, as a drawing writes them."""
-    return [f"{number:{spec}}".replace("-", "−") for number in matrix.flatten().tolist()]
+    return [
+        "−∞" if number == -math.inf else f"{number:{spec}}".replace("-", "−")
+        for number in matrix.flatten().tolist()
+    ]
 
 
 def constants(chapter: str) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from lectures_lib.show.drawings import (
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.label import SMALLEST
 from lectures_lib.show.drawings.narrow.sheet import LEAST, WIDTH, beside
+from tests.helpers.drawn import holds_in_order, texts, written
 
 SVG = "{http://www.w3.org/2000/svg}"
 THIN, BROAD = set("iljtf.,:;'|!·()[] "), set("mwMW@%∞√×→")
@@ -162,24 +163,6 @@ def overlapping(svg: str) -> list[tuple[str, str]]:
             if across > 0 and abs(a.y - b.y) < 0.4 * (a.size + b.size):
                 pairs.append((a.words, b.words))
     return pairs
-
-
-def texts(svg: str) -> list[str]:
-    """All texts, in the order in which they were drawn."""
-    return [layer.words for layer in layers(svg) if isinstance(layer, Label)]
-
-
-def holds_in_order(shown: list[str], wanted: list[str]) -> bool:
-    """Whether `wanted` stands in `shown` without a gap, as the cells of one matrix do."""
-    return any(shown[i : i + len(wanted)] == wanted for i in range(len(shown)))
-
-
-def written(matrix: torch.Tensor, spec: str = "g") -> list[str]:
-    """The matrix's numbers, row by row, as a drawing writes them."""
-    return [
-        "−∞" if v == -math.inf else f"{v:{spec}}".replace("-", "−")
-        for v in matrix.flatten().tolist()
-    ]
 
 
 LAYOUTS = [

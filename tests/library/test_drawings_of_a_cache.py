@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import torch
-from test_drawings import holds_in_order, texts, written
 from torch.testing import assert_close
 
 from lectures_lib.blocks.attention import causal_mask, scaled_dot_product_attention
 from lectures_lib.decoding import KeyValueCache
 from lectures_lib.show.drawings import cache, draw
+from tests.helpers.drawn import holds_in_order, texts, written
 
 CHAPTER = (Path(__file__).parents[2] / "notebooks" / "09b_cache.py").read_text()
 

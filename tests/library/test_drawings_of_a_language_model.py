@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_drawings import holds_in_order, texts
 
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.metrics import perplexity
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.show.drawings import draw, language_model
+from tests.helpers.drawn import holds_in_order, texts
 
 CHAPTER = (Path(__file__).parents[2] / "notebooks" / "10_language_model.py").read_text()
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_drawings import holds_in_order, texts
 
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.show.drawings import agreement, draw
+from tests.helpers.drawn import holds_in_order, texts
 
 CHAPTER = (Path(__file__).parents[2] / "notebooks" / "10b_agreement.py").read_text()
 

@@ -4,7 +4,7 @@ import pytest
 
 from lectures_lib import metrics
 from lectures_lib.show.drawings import bleu, draw
-from tests.helpers.drawn_words import drawn_words
+from tests.helpers.drawn import texts
 from tests.helpers.page_code import defined
 
 PAGE = defined("08b_judging", "HUMAN", "MODEL", "n_grams", "reference", "hypothesis")
@@ -38,7 +38,7 @@ def test_scores_are_sacrebleus():
     for i, (said, wanted) in enumerate(PAIRS[1:]):
         theirs = metrics.bleu([said], [wanted], tokenize="none").score
         assert bleu.score(i) == f"{theirs:.0f}"
-        assert bleu.score(i) in drawn_words(draw("two_scores").svg())
+        assert bleu.score(i) in texts(draw("two_scores").svg())
     theirs = metrics.bleu([bleu.HYPOTHESIS], [bleu.REFERENCE], tokenize="none").score
     assert bleu.result() == f"⁴√(6/7 · 4/6 · 3/5 · 2/4) = {theirs / 100:.3f}"
 

@@ -6,7 +6,7 @@ from lectures_lib.data.manual import python_manual
 from lectures_lib.models import minilm
 from lectures_lib.show.drawings import draw, subwords, wordpiece
 from lectures_lib.tokenization import BPE, WordPiece
-from tests.helpers.drawn_words import drawn_words, in_a_row
+from tests.helpers.drawn import holds_in_order, texts
 from tests.helpers.page_code import defined
 
 SEVEN = defined("07_subwords", "weather", "riddle", "count_pairs", "merge", "learn", "spell")
@@ -27,10 +27,10 @@ def test_merges_and_pieces_are_those_of_the_chapters_functions():
 
 
 def test_trees_end_with_the_pieces():
-    shown = drawn_words(draw("merge_tree").svg())
+    shown = texts(draw("merge_tree").svg())
     for cut in (["d", "rain", "ed"], ["s", "training"]):
-        assert in_a_row(shown, cut)
-    assert in_a_row(drawn_words(draw("merge_order").svg()), ["t", "r", "a", "in", "ing"])
+        assert holds_in_order(shown, cut)
+    assert holds_in_order(texts(draw("merge_order").svg()), ["t", "r", "a", "in", "ing"])
 
 
 def test_bytes_become_the_librarys_tokens():
@@ -42,7 +42,7 @@ def test_bytes_become_the_librarys_tokens():
     assert "".join(character.text for character in characters) == subwords.TEXT
     for token in tokens:  # each stands over its own bytes
         assert token.text == "".join(byte.shown for byte in all_bytes[token.start : token.end])
-    shown = drawn_words(draw("bytes_to_tokens").svg())
+    shown = texts(draw("bytes_to_tokens").svg())
     assert all(str(i) in shown for i in found.ids) and set(found.tokens) <= set(shown)
 
 
@@ -64,7 +64,7 @@ def test_each_try_is_a_bar_or_a_box():
     for narrow in (False, True):
         svg = draw("longest_first", narrow).svg()
         assert svg.count('height="6"') == 27 - 4
-        assert {"un", "##put", "##down", "##able"} <= set(drawn_words(svg))
+        assert {"un", "##put", "##down", "##able"} <= set(texts(svg))
 
 
 def test_messages_are_cut_as_the_chapters_tokenizers_cut_them():

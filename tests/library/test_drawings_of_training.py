@@ -10,7 +10,7 @@ from torch.testing import assert_close
 
 from lectures_lib import data
 from lectures_lib.show.drawings import draw, training
-from tests.helpers.drawn_words import drawn_words, in_a_row
+from tests.helpers.drawn import holds_in_order, texts
 from tests.helpers.page_code import defined
 
 EIGHT = defined("08_training", "adam_step", "cut_by_length")
@@ -30,14 +30,14 @@ def test_one_step_is_the_chapters():
 
 def test_the_loop_shows_the_chapters_numbers():
     for narrow in (False, True):
-        shown = drawn_words(draw("training_step", narrow).svg())
+        shown = texts(draw("training_step", narrow).svg())
         assert "0.41" in shown and any("0.67, 0.24, 0.09" in text for text in shown)
         for row in (
             ["2.00", "1.00", "0.00"],
             ["−0.33", "+0.24", "+0.09"],
             ["2.01", "0.99", "−0.01"],
         ):
-            assert in_a_row(shown, row), row
+            assert holds_in_order(shown, row), row
 
 
 def test_gradients_are_probability_minus_target():
@@ -48,8 +48,8 @@ def test_gradients_are_probability_minus_target():
         assert_close(gradient, wanted, rtol=0, atol=1e-6)
         down = (model, target) == ("very sure", "ε = 0.1")
         assert training.verdict(gradient) == ("down" if down else "up")
-    shown = drawn_words(draw("smoothed_targets").svg())
-    assert in_a_row(shown, ["0.933", "0.033", "0.033"])
+    shown = texts(draw("smoothed_targets").svg())
+    assert holds_in_order(shown, ["0.933", "0.033", "0.033"])
     assert shown.count("right word down") == 1 and shown.count("right word up") == 3
 
 
@@ -75,5 +75,5 @@ def test_padding_is_what_a_padded_tensor_holds():
         empty = sum((batch == 0).sum().item() for batch in padded)
         places = sum(batch.numel() for batch in padded)
         assert training.padding(cut) == pytest.approx(empty / places)
-    shown = drawn_words(draw("batches_by_length").svg())
+    shown = texts(draw("batches_by_length").svg())
     assert [text for text in shown if "%" in text] == ["34 % padding", "9 % padding"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_drawings import holds_in_order, texts
 from torch.testing import assert_close
 
 from lectures_lib.decoding import keep_top_k, keep_top_p
 from lectures_lib.show.drawings import draw, writing
+from tests.helpers.drawn import holds_in_order, texts
 
 CHAPTER = Path(__file__).parents[2] / "notebooks" / "09_generating.py"
 
