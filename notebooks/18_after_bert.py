@@ -560,9 +560,6 @@ def trained(causal, steps=300):
 #
 # </details>
 
-# %% [markdown]
-# What each row may look at when it has to answer, for 312,005; follow the frame:
-
 # %% tags=["remove-input"]
 draw("two_readers")
 
