@@ -407,7 +407,8 @@ assert_close(ours, hidden, atol=1e-5, rtol=0)
 # The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and "spring". The test needs no
 # training: for every sentence, look for the nearest vector (largest cosine) among the other sentences with the same
 # word. Does it have the same meaning? Guessing is right half of the time. (`V`, (7, 96, 384), holds every sentence's
-# vector in all states; `cuts` its ids and the places of its word. `similarity` is a table (96, 96), as is `may`, below.)
+# vector in all states; `cuts` its ids and the places of its word. `similarity` is a table (96, 96), as is `may`, below;
+# `features.cosines_among(V)` makes one of each state, of cosines.)
 
 
 # %%
@@ -583,8 +584,8 @@ assert all(word_in[state] > line[state] + 3 for line in singles for state in (1,
 assert there["all others, mean"][1] > word_in[1]
 
 # %% [markdown]
-# So the last state shows that MiniLM knows the sentence. That the *word* knows more than other places do, the states 1
-# and 2 show: there it is ahead of each single one. (Not of all of them together, last line.)
+# So the last state shows that MiniLM knows the sentence. That the *word* knows more than other places do, the states
+# 1, 2 and 5 show: there it is ahead of each single one by six or more. (Not of all of them together, last line.)
 #
 # Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
 # the same sense and in different ones (at other positions, as always), and of two different ones of the four words:
@@ -735,8 +736,8 @@ print(f"loss without: {loss:.4f}")
 # 2. One row is one point: a word made of two meanings ended up between them.
 # 3. BERT computes a vector for each occurrence. A word has several pieces, the text `[CLS]` in front, and every place has
 #    a vector: check that it is the right one.
-# 4. Does it know the meaning? Ask its nearest neighbours, in sentences *matched* in the place of the word. With other
-#    sentences position alone scored 1.0.
+# 4. Does it know the meaning? Ask its nearest neighbours, in sentences *matched* in the place of the word. With the
+#    same sentences in sets that are not matched, position alone scored 1.0.
 # 5. Two lines to hold beside the share: the mean of the other words' static vectors (0.80 against 0.91), and another
 #    place of the same sentence. In MiniLM's last state `[SEP]` finds hardly fewer.
 #
@@ -749,7 +750,7 @@ print(f"loss without: {loss:.4f}")
 #
 # - Tomas Mikolov, Ilya Sutskever, Kai Chen, Greg Corrado and Jeffrey Dean (2013). *Distributed representations of words
 #   and phrases and their compositionality.* NeurIPS. Section 2.
-# - Matthew E. Peters et al. (2018). *Deep contextualized word representations.* NAACL. ELMo; equation 1.
+# - Matthew E. Peters et al. (2018). *Deep contextualized word representations.* NAACL. ELMo.
 # - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever (2018). *Improving language understanding by
 #   generative pre-training.* OpenAI. GPT.
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional

@@ -550,8 +550,8 @@ print(f"linear {scores['second_to_last']:.2f}, BiLSTM {f1(said):.2f} (one seed)"
 #
 # **Homework 6**, questions 7 and 8, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** [chapter 16](16_what_bert_learns.ipynb) asks what else can be read off the layers, and what the attention
-# heads do.
+# **Next:** [chapter 16](16_what_bert_learns.ipynb) asks what the attention heads have found of grammar, and [chapter
+# 16b](16b_probing.ipynb) what else can be read off the layers.
 #
 # ## References
 #

@@ -697,10 +697,14 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 # - Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher D. Manning (2019). *[What does BERT look at? An
 #   analysis of BERT's attention](https://arxiv.org/abs/1906.04341).* BlackboxNLP. Sections 3 and 4, tables 1 and 2.
 # - Ian Tenney, Dipanjan Das and Ellie Pavlick (2019). *[BERT rediscovers the classical NLP
-#   pipeline](https://arxiv.org/abs/1905.05950).* ACL. Section 3, figure 2.
+#   pipeline](https://arxiv.org/abs/1905.05950).* ACL.
 # - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not explanation](https://arxiv.org/abs/1902.10186).*
 #   NAACL.
 # - Christopher D. Manning et al. (2020). *Emergent linguistic structure in artificial neural networks trained by
 #   self-supervision.* PNAS 117. The picture of heads in the lecture.
 # - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal
 #   Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
+# - John Hewitt and Christopher D. Manning (2019). *[A structural probe for finding syntax in word
+#   representations](https://aclanthology.org/N19-1419/).* NAACL.
+# - Zhiyong Wu, Yun Chen, Ben Kao and Qun Liu (2020). *[Perturbed masking: parameter-free probing for analyzing and
+#   interpreting BERT](https://arxiv.org/abs/2004.14786).* ACL.

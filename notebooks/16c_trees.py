@@ -423,7 +423,7 @@ for name, above in pair_above.items():
 #
 # $$d_B(i, j) = \lVert B\,\mathbf{h}_i - B\,\mathbf{h}_j \rVert^2 .$$
 #
-# Why squared? Take a verb with three nouns. Any two nouns are 2 apart, and each is 1 away from the verb.
+# Why not the ordinary one? Take a verb with three nouns. Any two nouns are 2 apart, and each is 1 away from the verb.
 
 # %% [markdown]
 # **Predict.** Is there a place for four points, in as many dimensions as you like, whose *ordinary* distances are
@@ -782,8 +782,9 @@ for layer in (1, 2, 3):
 # 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in MiniLM's
 #    middle states, better than the chain does, and less and less towards the end.
 # 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten points,
-# and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds as many links or
-# more. So training put something there; that it is more than tags is not shown.
+#    and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds more than from
+#    MiniLM (on UD English as many, once it has the neighbours' tags too). So training put something there; that it is
+#    more than tags is not shown.
 # 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other sentences
 #    count.
 #

@@ -79,7 +79,8 @@ from lectures_lib.homework import check
 #
 # $$\text{mix} = \gamma \sum_l s_l\, h_l, \qquad s = \operatorname{softmax}(w).$$
 #
-# When training is over, the shares tell where the probe found what it needed. One number sums that up, the **centre of gravity**
+# When training is over, the shares are often read as the places where the probe found what it needed (chapter 15b shows why one should be
+# careful). One number sums them up, the **centre of gravity**
 # $\sum_l l \cdot s_l$, with the embeddings as layer 0: the mean layer, which may lie between two.
 #
 # By hand: three hidden states with the vectors (4, 0), (0, 4) and (8, 8), shares 1/4, 1/2 and 1/4, and γ = 3. The mix is 3 · (3, 4) = (9,

@@ -281,7 +281,7 @@ def tree_of_a_table() -> Canvas:
         f"0–2 scores 5. Beside it stand all trees over three words, with the sums of their scores. {said}. "
         "The largest sum is framed.",
         "From a table to a tree: of all trees over three words the one whose links score most. With "
-        "nine words there are far too many to try each; Eisner's algorithm builds the best from short "
+        "eight words there are far too many to try each; Eisner's algorithm builds the best from short "
         "stretches.",
     )
     names = ["0", "1", "2"]
