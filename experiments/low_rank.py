@@ -84,9 +84,8 @@ def measured(setting: Setting, model: Head) -> dict[str, float]:
 
 def tried_rates(setting: Setting, rates: list[float]) -> None:
     """Which rate: learned from a part of the training examples, asked on another part."""
-    train, asked = setting.train[:N_RATE], setting.train[-N_RATE_ASKED:]
-    if setting.task.kind == "words":
-        train, asked = setting.train[:-600], setting.train[-600:]
+    held = 600 if setting.task.kind == "words" else N_RATE_ASKED
+    train, asked = setting.train[:-held][:N_RATE], setting.train[-held:]
     part = replace(setting, train=train, asked=asked)
     for rate in rates:
         began = time.perf_counter()

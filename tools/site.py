@@ -6,6 +6,7 @@ it has not been done.
 """
 
 import argparse
+import fcntl
 import functools
 import gzip
 import hashlib
@@ -25,6 +26,7 @@ import kept  # noqa: E402
 
 HTML = ROOT / "_build" / "html"
 WRITTEN = ROOT / "_build" / "written"  # the same before scripts and styles are trimmed: told.py
+LOCK = ROOT / "_build" / "lock"
 DONE = ROOT / "_build" / "done"  # what the last build was made of, if it had no warnings
 MODULES = ROOT / "node_modules"
 LIGHTHOUSE = "lighthouse@13.5.0"
@@ -83,9 +85,16 @@ def build() -> None:
     to nothing.
 
     A page is taken from the last build only if that had no warnings, and only where it would be
-    written with the same words again (book/_ext/told.py).
+    written with the same words again (book/_ext/told.py). Two builds at once would write over each
+    other's pages: the second one stops.
     """
     vendor()
+    LOCK.parent.mkdir(exist_ok=True)
+    lock = LOCK.open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit("Another build is running in this folder.")
     every = begin()
     print("Building the site, which takes a minute or so ...", flush=True)
     command = [
@@ -155,8 +164,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         unchanged = self.headers.get("If-None-Match") == tag
         self.send_response(304 if unchanged else 200)
         self.send_header("ETag", tag)
-        # An address with ?v= or ?digest= names one version of a file for ever; any other is checked
-        # on every visit.
+        # An address with ?v=… or a model's digest behind the ? names one version of a file for
+        # ever; any other is checked on every visit.
         self.send_header(
             "Cache-Control",
             "public, max-age=31536000, immutable" if "?" in self.path else "no-cache",

@@ -68,7 +68,7 @@ def key(svg: str) -> str:
         for theme, colours in (("by-day", scale_of(DIVERGING)), ("by-night", dark_scale(DIVERGING)))
     )
     return (
-        f'<span class="plot-key" style="{painted}"><span>below 0</span><i aria-hidden="true"></i>'
+        f'<span class="plot-key" aria-hidden="true" style="{painted}"><span>below 0</span><i aria-hidden="true"></i>'
         f'<span>0</span><i aria-hidden="true"></i><span>above 0</span></span>'
     )
 

@@ -4,9 +4,12 @@ build takes it from there, unless something that it comes from has changed.
 `tools/site.py` reads this file too, without any of the site's packages.
 """
 
+import contextlib
 import hashlib
+import importlib.metadata
 import os
 import pickle
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -17,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "_build" / "kept"
 DAYS = 30  # what no build has asked for in so long is thrown away
+SEAL = 32  # bytes before what is kept: its number
 NOT_OURS = {"__pycache__", ".pytest_cache"}
 
 
@@ -45,13 +49,14 @@ def under(*folders: str) -> Iterable[Path]:
             yield place
         for folder, inside, files in os.walk(place):
             inside[:] = [one for one in inside if one not in NOT_OURS]
-            yield from (Path(folder, file) for file in files)
+            # an editor's link to nothing is no file
+            yield from (path for file in files if (path := Path(folder, file)).is_file())
 
 
 @cache
 def programs() -> str:
     """One number for all that makes the site out of its pages: the library, with its models, the
-    extensions and scripts, and the versions of all packages. Not for what chapters say: their
+    extensions and scripts, Python and the versions of all packages. Not for what chapters say: their
     sections (sections.jsonl).
     """
     files = under(
@@ -65,7 +70,9 @@ def programs() -> str:
         ),
         *("tools/sections.py", "constraints.txt", "package-lock.json"),
     )
-    return of_files(file for file in files if file.name != "sections.jsonl")
+    packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
+    ours = of_files(file for file in files if file.name != "sections.jsonl")
+    return digest(sys.version, *packages, ours)
 
 
 @cache
@@ -76,20 +83,22 @@ def everything_else() -> str:
 
 def kept(kind: str, made_of: str, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, or gave when it was asked for with the same `made_of`. The programs count as
-    a part of that.
+    a part of that. A damaged file is made anew.
     """
     file = FOLDER / kind / digest(programs(), made_of)
     try:
-        content = file.read_bytes()
-        os.utime(file)
-        return content
+        seal, content = (whole := file.read_bytes())[:SEAL], whole[SEAL:]
+        if seal == digest(content).encode():
+            os.utime(file)
+            return content
     except FileNotFoundError:
-        content = make()
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}.draft")
-        draft.write_bytes(content)
-        os.replace(draft, file)
-        return content
+        pass
+    content = make()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}.draft")
+    draft.write_bytes(digest(content).encode() + content)
+    os.replace(draft, file)
+    return content
 
 
 def result(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -106,5 +115,6 @@ def result(function: Callable[..., Any], *arguments: Any) -> Any:
 def forget(days: float = DAYS) -> None:
     """Throw away what no build has asked for in so many days."""
     for file in FOLDER.glob("*/*"):
-        if file.stat().st_mtime < time.time() - 86_400 * days:
-            file.unlink()
+        with contextlib.suppress(FileNotFoundError):  # another build was faster
+            if file.stat().st_mtime < time.time() - 86_400 * days:
+                file.unlink()

@@ -3,7 +3,7 @@ their parts, their first figure. It is kept with the environment, so that nobody
 again, which takes longer than all else that is done with it.
 
 When a chapter has changed and the site is built again (tools/site.py), only that page is read and
-written, if what it tells others is as before: its title, its parts' names, the titles of its
+written, besides those that are made of others' content and the welcome page, if what it tells others is as before: its title, its parts' names, the titles of its
 sections. Otherwise all pages are written, and what they say of it is checked again.
 """
 

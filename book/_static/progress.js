@@ -47,7 +47,7 @@
         title: said(one),
         style: `--share: ${(100 * one.n) / one.of}%`,
       });
-      links.get(name).append(" ", mark);
+      links.get(name).append(mark);
     }
     for (const card of document.querySelectorAll("ul.chapter-cards a")) {
       const one = read.get(nameOf(card.href));
@@ -149,8 +149,14 @@
           courseElement("label", {}, box, " I have read this chapter"),
         ),
       );
+    let noted = read();
     return () => {
-      box.checked = read().length === ids.length;
+      const now = read();
+      // what was forgotten meanwhile has to be read again
+      for (const section of sections)
+        if (noted.includes(section.id) && !now.includes(section.id)) seconds.set(section, 0);
+      noted = now;
+      box.checked = now.length === ids.length;
     };
   }
 

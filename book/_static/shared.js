@@ -11,7 +11,9 @@ const courseElement = (tag, attributes = {}, ...inside) => {
 // What the course's pages keep in the reader's own browser, each under a name that begins with "course-". Nothing is sent anywhere.
 // Where a browser keeps nothing, the pages work all the same, for this visit.
 const courseKept = {
+  here: new Map(), // what the browser would not take
   get(name) {
+    if (this.here.has(name)) return this.here.get(name);
     try {
       return localStorage.getItem(name);
     } catch {
@@ -22,8 +24,9 @@ const courseKept = {
     try {
       if (value === null) localStorage.removeItem(name);
       else localStorage.setItem(name, value);
+      this.here.delete(name);
     } catch {
-      /* not kept */
+      this.here.set(name, value);
     }
   },
   // A list of texts; an empty one is not kept. What is no list of texts (an older page's, another program's) counts as an empty one.

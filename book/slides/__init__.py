@@ -82,10 +82,12 @@ def deck(name: str) -> str:
 
 def made_of(name: str) -> str:
     """One number for all that a deck comes from, besides its own file and the programs: its
-    chapter, its place in the course, what was measured.
+    chapter, its place in the course, what was measured, what there is to talk about.
     """
     chapter = next((ROOT / "notebooks").glob(f"{name}_*.ipynb"))
-    return digest(name, *place(name), of_files([chapter, *under("book/results")]))
+    return digest(
+        name, *place(name), of_files([chapter, *under("book/results", "book/teaching.md")])
+    )
 
 
 def copy_assets(folder: Path) -> None:

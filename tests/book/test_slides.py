@@ -167,3 +167,11 @@ def test_the_build_brings_all_that_a_deck_loads(tmp_path):
     style = (tmp_path / "assets" / "katex.min.css").read_text(encoding="utf-8")
     for font in re.findall(r"url\((fonts/[^)]+\.woff2)\)", style):
         assert (tmp_path / "assets" / font).exists(), font
+
+
+def test_a_deck_is_made_of_its_chapter_and_of_its_questions(monkeypatch):
+    """A kept deck is shown again until one of these changes."""
+    asked = []
+    monkeypatch.setattr(slides, "of_files", lambda files: asked.extend(files) or "")
+    slides.made_of("07b")
+    assert {"07b_wordpiece.ipynb", "teaching.md"} <= {path.name for path in asked}

@@ -77,6 +77,20 @@ def test_what_is_made_is_made_once_until_something_changes(folder):
     assert made == ["a", "b", "a"]
 
 
+@pytest.mark.parametrize("damage", [b"", b"half of it"], ids=["empty", "cut off"])
+def test_what_is_damaged_is_made_anew(folder, damage):
+    assert kept.kept("kind", "a", lambda: b"first") == b"first"
+    (file,) = kept.FOLDER.glob("kind/*")
+    file.write_bytes(damage)
+    assert kept.kept("kind", "a", lambda: b"second") == b"second"
+    assert kept.kept("kind", "a", lambda: b"third") == b"second"
+
+
+def test_a_link_to_nothing_is_no_file(folder):
+    (folder / "book" / ".#page.md").symlink_to("an-editor@a-machine")
+    assert all(path.exists() for path in kept.under("book"))
+
+
 def test_a_result_is_of_its_function_and_arguments(folder):
     assert [kept.result(divmod, 7, 2), kept.result(divmod, 7, 3), kept.result(pow, 7, 2)] == [
         (3, 1),

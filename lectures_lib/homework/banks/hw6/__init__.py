@@ -1,4 +1,4 @@
-"""Homework 6: using BERT (chapters 14 and 15). Eight questions, 20 points, two and a half hours.
+"""Homework 6: using BERT (chapters 14 to 15b). Eight questions, 20 points, two and a half hours.
 
 No weights are needed: what a body would compute is given to the questions as random numbers.
 """
