@@ -653,7 +653,7 @@ assert 0.55 < by_skilled < by_cosine - 0.1
 # %% [markdown]
 # Hardly more than 96 pairs of the right kind can give, and far less than the cosine. STS-B's sentences are captions,
 # headlines and answers from forums; that "not to know somebody's whereabouts" is to "have no idea where he is" it does not
-# show, and the head gives such a pair 1 of 5. MiniLM's vectors were compared on a billion pairs of all kinds. A good score
+# show, and the head gives such a pair 1 of 5. MiniLM's vectors were compared on a hundred million pairs of all kinds. A good score
 # on a test split says how a model does on *such* sentences. (Put in pairs of yours.)
 #
 # For `entailment` (half of the pairs follow), a logistic regression sees the share of words that both have, the frozen
