@@ -544,7 +544,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # Did it learn grammar from 120 sentences, or had pre-training prepared it? A body with fresh weights, trained on the
 # same sentences three times as long, gets 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean
 # .2f --> of the validation sentences right, the pre-trained one 0.75<!-- fine_tuning_small:
-# acceptability/validation/accuracy/mean .2f --> ([more](../book/results/fine_tuning.md#grammar-from-120-sentences)).
+# acceptability/validation/accuracy/mean .2f --> ([more](../book/results/four_tasks.md#grammar-from-120-sentences)).
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 2.8), sharey=True)
@@ -737,7 +737,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # everywhere: most on CoLA (Matthews 0.31<!-- fine_tuning_cola: fine_tuned/matthews/mean .2f --> against 0.09<!--
 # fine_tuning_cola: frozen/matthews .2f --> frozen), on RTE by less than a standard error; on SST-2 (0.89<!--
 # fine_tuning_sst2: fine_tuned/accuracy/mean .2f -->), with so many phrases, words alone are as good as frozen vectors
-# ([tables, and the paper's training beside ours](../book/results/fine_tuning.md#on-four-tasks-of-glue)). SST-2 for you
+# ([tables, and the paper's training beside ours](../book/results/four_tasks.md#on-four-tasks-of-glue)). SST-2 for you
 # to run, on the CPU and with patience:
 
 # %%

@@ -61,7 +61,8 @@ FITS = """() => {
         ("book/datasheet.html", 0, 2),
         ("book/results/attention.html", 2, 10),
         ("book/results/fine_tuning.html", 1, 20),
-        ("notebooks/14_fine_tuning.html", 3, 4),
+        ("book/results/four_tasks.html", 2, 2),
+        ("notebooks/14_fine_tuning.html", 1, 2),
     ],
 )
 def test_few_tables_scroll(live, path, scroll, of):
