@@ -106,7 +106,7 @@ def test_words_need_as_many_phrases_as_the_page_says():
     assert results.value("fine_tuning_sst2", "bag_of_words/accuracy") > results.value(
         "fine_tuning_sst2", "frozen/accuracy"
     )
-    page = (ROOT / "book" / "results" / "fine_tuning.md").read_text(encoding="utf-8")
+    page = (ROOT / "book" / "results" / "four_tasks.md").read_text(encoding="utf-8")
     assert "some eighteen times as many" in page
 
 
