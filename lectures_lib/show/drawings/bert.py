@@ -191,7 +191,7 @@ def bert_body() -> Canvas:
         "tanh, still inside the frame; it gives one vector, called pooled. Above the frame, "
         "dashed, what comes in later chapters: on the pooled vector the next sentence, chapter 13, "
         "and classes of a text or pair, chapter 14; on the hidden vectors the masked words, "
-        "chapter 13, and labels of words and answers in a text, chapter 14.",
+        "chapter 13, and labels of words and answers in a text, chapter 14b.",
         "BERT's body gives two things: a vector for every token, and one more made from [CLS]'s. "
         "The heads (dashed) are small, and come with the task.",
     )
@@ -227,6 +227,6 @@ def bert_body() -> Canvas:
     drawing.text(x + 32, 168, "one vector", size=14, anchor="start")
     texts = ["next sentence (13)", "class of a text (14)"]
     drawing.box(20, 20, 164, 54, texts, "prediction", dashed=True, size=14)
-    texts = ["masked words (chapter 13)", "labels of words, answers in a text (chapter 14)"]
+    texts = ["masked words (chapter 13)", "labels of words, answers in a text (chapter 14b)"]
     drawing.box(200, 20, 500, 54, texts, "prediction", dashed=True, size=14)
     return drawing

@@ -104,6 +104,6 @@ def bert_body() -> Canvas:
     drawing.text(x + 22, 194, "one vector", size=14, anchor="start")
     texts = ["next sentence", "(chapter 13)", "class of a text", "(chapter 14)"]
     drawing.box(8, 12, 116, 84, texts, "prediction", dashed=True, size=13)
-    texts = ["masked words", "(chapter 13)", "labels of words, answers", "in a text (chapter 14)"]
+    texts = ["masked words", "(chapter 13)", "labels of words, answers", "in a text (chapter 14b)"]
     drawing.box(132, 12, 236, 84, texts, "prediction", dashed=True, size=13)
     return drawing
