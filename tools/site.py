@@ -90,11 +90,16 @@ def build() -> None:
     """
     vendor()
     LOCK.parent.mkdir(exist_ok=True)
-    lock = LOCK.open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        sys.exit("Another build is running in this folder.")
+    with LOCK.open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sys.exit("Another build is running in this folder.")
+        build_alone()
+
+
+def build_alone() -> None:
+    """Build, while no other build runs in this folder."""
     every = begin()
     print("Building the site, which takes a minute or so ...", flush=True)
     command = [
@@ -107,7 +112,9 @@ def build() -> None:
         "-q",
         *(["--all"] if every else []),
     ]
-    if subprocess.run(command, cwd=ROOT).returncode != 0:
+    with kept.by_one_version():
+        failed = subprocess.run(command, cwd=ROOT).returncode != 0
+    if failed:
         sys.exit(
             "The site was not built: every line with WARNING or ERROR above is a thing to mend."
         )

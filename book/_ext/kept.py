@@ -12,7 +12,7 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,28 @@ def result(function: Callable[..., Any], *arguments: Any) -> Any:
     return pickle.loads(content)
 
 
+@contextlib.contextmanager
+def by_one_version() -> Iterator[None]:
+    """A build: where the programs change before its end, nobody knows which version of them made what
+    it kept, and that is thrown away again.
+    """
+    began, before = time.time(), programs()
+    try:
+        yield
+    finally:
+        programs.cache_clear()
+        if programs() != before:
+            throw_away(lambda asked_for: asked_for > began - 1)  # a file's clock may lag behind
+
+
 def forget(days: float = DAYS) -> None:
     """Throw away what no build has asked for in so many days."""
+    throw_away(lambda asked_for: asked_for < time.time() - 86_400 * days)
+
+
+def throw_away(is_one: Callable[[float], bool]) -> None:
+    """The files that were last asked for at such a time."""
     for file in FOLDER.glob("*/*"):
         with contextlib.suppress(FileNotFoundError):  # another build was faster
-            if file.stat().st_mtime < time.time() - 86_400 * days:
+            if is_one(file.stat().st_mtime):
                 file.unlink()

@@ -84,6 +84,14 @@ def more_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return [app.config.root_doc, *(page for page in days if days[page] != days_before.get(page))]
 
 
+def not_done(app: Sphinx) -> None:
+    """Nothing goes on from a build that was begun by hand, whose warnings nobody counted: the next one
+    of tools/site.py, which says of its own that they are done, begins anew.
+    """
+    if app.builder.format == "html":
+        Path(app.outdir).with_name("done").unlink(missing_ok=True)
+
+
 def keep_written(app: Sphinx, exception: Exception | None) -> None:
     """Keep the pages as Sphinx has written them, for the next build to go on from (tools/site.py);
     without the pictures that no page shows any more.
@@ -105,6 +113,7 @@ def keep_written(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     """Behind all that changes a page when it has been read."""
+    app.connect("builder-inited", not_done)
     app.connect("doctree-read", listen, priority=990)
     app.connect("env-purge-doc", purge)
     app.connect("env-merge-info", merge)

@@ -114,6 +114,27 @@ def test_what_nobody_asks_for_is_thrown_away(folder):
     assert not list(kept.FOLDER.glob("*/*"))
 
 
+@pytest.mark.parametrize("changes", [True, False])
+def test_what_was_made_while_a_program_changed_is_not_kept(folder, monkeypatch, changes):
+    """Who had read the old version, and who the new one?"""
+    site = load_site_tool()
+    for name in ("HTML", "WRITTEN", "DONE", "LOCK"):
+        monkeypatch.setattr(site, name, folder / "_build" / name.lower())
+    monkeypatch.setattr(site, "vendor", lambda: None)
+
+    def build(command, cwd):
+        kept.kept("kind", "a", lambda: b"by some version")
+        if changes:
+            (folder / "book" / "_ext" / "one.py").write_text("another program")
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(site.subprocess, "run", build)
+    site.build()
+    assert len(list(kept.FOLDER.glob("*/*"))) == (0 if changes else 1)
+    before = site.DONE.read_text()
+    assert (numbers()[1] == before) is not changes, "the next build reads every page again"
+
+
 @pytest.fixture
 def tool(tmp_path, monkeypatch):
     """tools/site.py, whose build writes into an empty folder."""
@@ -202,3 +223,17 @@ def test_pictures_that_no_page_shows_go(tmp_path):
     builder = SimpleNamespace(format="html")
     told.keep_written(SimpleNamespace(outdir=site, builder=builder), None)
     assert {file.name for file in (tmp_path / "written").glob("_images/*")} == {"shown.svg"}
+
+
+@pytest.mark.parametrize("kind", ["html", "latex"])
+def test_a_build_by_hand_is_no_beginning_of_the_next(tmp_path, kind):
+    done = tmp_path / "done"
+    done.write_text("of the last build")
+    connected = {}
+    told.setup(
+        SimpleNamespace(connect=lambda event, does, priority=0: connected.update({event: does}))
+    )
+    builder = SimpleNamespace(format=kind)
+    connected["builder-inited"](SimpleNamespace(outdir=tmp_path / "html", builder=builder))
+    assert done.exists() is (kind != "html")
+    assert load_site_tool().DONE.name == done.name
