@@ -85,8 +85,13 @@ def chapters() -> dict[str, dict[str, str]]:
     """
     return {
         chapter.stem.split("_")[0]: result(titles, chapter, of_files([chapter]))
-        for chapter in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
+        for chapter in notebooks()
     }
+
+
+def notebooks() -> list[Path]:
+    """The chapters, as executed: what the site shows."""
+    return sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
 
 
 def titles(chapter: Path, content: str) -> dict[str, str]:
@@ -179,7 +184,7 @@ class Lectures(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """How many items have a place, and a section with a table for each lecture."""
-        for source in (FILE, claims.FILE, *sections.twins()):
+        for source in (FILE, claims.FILE, *notebooks()):
             self.env.note_dependency(str(source))
         rows, lectures = read(), claims.read()["lectures"]
         if wrong := [problem for row in rows for problem in problems(row)]:

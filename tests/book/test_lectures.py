@@ -5,6 +5,7 @@ slide by slide, and what is missing has a reason.
 import sys
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -15,11 +16,31 @@ import lectures_page  # noqa: E402
 from claims import read as read_claims  # noqa: E402
 
 ROWS = lectures_page.read()
+PLACES = [
+    lectures_page.place(written)
+    for row in ROWS
+    for written in row.places
+    if written[0].isdigit()  # a chapter's section
+]
 AT_LEAST = {"hkust": 115, "bert_talk": 82, "umass": 70, "vsb": 65, "neu": 60}
 
 
 def test_every_place_exists_and_what_has_none_says_why():
     assert [problem for row in ROWS for problem in lectures_page.problems(row)] == []
+
+
+def test_the_page_is_read_again_where_a_chapter_it_links_to_is_another(monkeypatch):
+    """It takes the sections from the executed notebooks; a text twin may be changed long before."""
+    noted = []
+    directive = object.__new__(lectures_page.Lectures)
+    settings = SimpleNamespace(env=SimpleNamespace(note_dependency=noted.append))
+    directive.state = SimpleNamespace(document=SimpleNamespace(settings=settings))
+    monkeypatch.setattr(lectures_page, "read", lambda: [lectures_page.Item("x", "x", "x", ())])
+    monkeypatch.setattr(directive, "error", RuntimeError)
+    with pytest.raises(RuntimeError, match="no place, and no reason why"):
+        directive.run()
+    chapters = {ROOT / place.address.removeprefix("../").partition("#")[0] for place in PLACES}
+    assert {str(file) for file in chapters if file.suffix == ".ipynb"} <= {*noted}
 
 
 def test_every_lecture_is_there_and_whole():
