@@ -114,6 +114,10 @@
       seconds = new Map(sections.map((section) => [section, 0])),
       here = new Set();
     const read = () => courseKept.list(`${KEPT}:${name}`).filter((id) => ids.includes(id));
+    // The chapter may have other sections than when they were counted. Its place among the others stays.
+    const counted = read().length ? [`${name} ${read().length}/${ids.length}`] : [];
+    const recount = (line) => (line.startsWith(`${name} `) ? counted : line);
+    courseKept.setList(KEPT, courseKept.list(KEPT).flatMap(recount));
     const observer = new IntersectionObserver(
       (changes) => {
         for (const { target, isIntersecting } of changes)

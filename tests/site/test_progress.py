@@ -64,6 +64,26 @@ def test_by_hand_and_back(tab, address):
     assert page.evaluate(KEPT) == []
 
 
+def test_a_chapter_that_gained_a_section_is_counted_anew(tab, address):
+    page = tab(1360, 900)
+    page.goto(address + CHAPTER)
+    page.get_by_label("I have read this chapter").check()
+    n = page.evaluate("""() => {
+      const ids = JSON.parse(localStorage["course-read:05_encoder"]), before = ids.length - 1;
+      localStorage["course-read:05_encoder"] = JSON.stringify(ids.slice(1));
+      localStorage["course-read"] = JSON.stringify([`05_encoder ${before}/${before}`, "06_decoder 1/9"]);
+      return ids.length; }""")
+    page.reload()
+    mark = page.locator(".bd-docs-nav a.current .read-mark")
+    assert mark.get_attribute("aria-label") == f"{n - 1} of {n} sections read"
+    kept = page.evaluate("JSON.parse(localStorage['course-read'])")
+    assert kept == [f"05_encoder {n - 1}/{n}", "06_decoder 1/9"], "which was read last is as before"
+    page.evaluate("localStorage['course-read:05_encoder'] = '[\"what-is-no-more\"]'")
+    page.reload()
+    assert mark.count() == 0
+    assert page.evaluate("JSON.parse(localStorage['course-read'])") == ["06_decoder 1/9"]
+
+
 def test_where_nothing_can_be_kept_it_holds_for_the_visit(tab, address):
     page = tab(1360, 900)
     page.goto(address + CHAPTER)
