@@ -3,8 +3,13 @@ of WikiText-2, which reads what stands before it, and the BERT that fills holes,
 sides.
 """
 
-import torch
+from functools import cache
 
+import torch
+from figures_of_bert import filler
+from live_models import model
+
+from lectures_lib import stored
 from lectures_lib.models.bert import BertForPreTraining
 from lectures_lib.models.language_model import LanguageModel
 from lectures_lib.tokenization import BPE, WordPiece
@@ -47,3 +52,37 @@ def in_hole(bert: BertForPreTraining, pieces: WordPiece, text: str, word: str) -
     read = torch.tensor([pieces.pair(text).ids])
     scores = bert(read, at=read == pieces.token_id("[MASK]")).words[0]
     return float(scores.log_softmax(dim=-1)[ids[0]])
+
+
+@cache
+def agreement() -> tuple[dict, str]:
+    """The figure that asks which of two words belongs in a hole, a model that reads what stands
+    before it and one that reads both sides; the leads that they give one word over the other.
+    """
+    reader, subwords = stored.language_model("wikitext")
+    bert, pieces = stored.fill_mask()
+    lines, asks = ["nats by which the first word leads: only the left, both sides"], []
+    for example in reversed(EXAMPLES):  # the first comes last: it stands on top of what was asked
+        words = example["words"]
+        left, text = given(example["text"])
+        asks += [
+            {"task": "behind", "text": left, "words": words},
+            {"task": "inHole", "model": 1, "text": text, "words": words},
+        ]
+        leads = [
+            behind(reader, subwords, left, words[0]) - behind(reader, subwords, left, words[1]),
+            in_hole(bert, pieces, text, words[0]) - in_hole(bert, pieces, text, words[1]),
+        ]
+        said = [*map("{:+5.1f}".format, leads), f" {' / '.join(words)}: {example['text']}"]
+        lines.insert(1, " ".join(said))
+    file = stored.FOLDER / "language_model_wikitext.safetensors"
+    options = {
+        "title": "Which of two words?",
+        "models": [
+            model("language model", file, file.with_suffix(".json")),
+            *filler()[0]["models"],
+        ],
+        "examples": EXAMPLES,
+        "asks": asks,
+    }
+    return options, "\n".join(lines)

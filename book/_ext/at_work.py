@@ -6,7 +6,7 @@ It plays first a translation that is made here, while the site is built; then th
 from functools import cache
 
 import torch
-from type_your_own import EXAMPLES, translator
+from figures_of_writing import EXAMPLES, translator
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record

@@ -8,7 +8,7 @@ that carries a place (`data-place`, as in book/live/places.js) becomes a button.
 import html
 from functools import cache
 
-from type_your_own import translator
+from figures_of_writing import translator
 
 from lectures_lib import stored
 
