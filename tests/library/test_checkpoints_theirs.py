@@ -14,7 +14,8 @@ from lectures_lib.blocks.layers import ACTIVATIONS
 from lectures_lib.models import hugging_face
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.models.bert.checkpoint import bert_config
-from lectures_lib.models.vit import ViT, ViTConfig, vit_config
+from lectures_lib.models.vit import ViT, ViTConfig
+from lectures_lib.models.vit.checkpoint import vit_config
 from lectures_lib.tasks.task_heads import (
     MultipleChoice,
     SentenceClassifier,

@@ -11,9 +11,9 @@ from torch.testing import assert_close
 
 from lectures_lib.analysis.rollout import rollout
 from lectures_lib.blocks.recording import record
-from lectures_lib.models import vit
 from lectures_lib.models.hugging_face import load_into, rename
 from lectures_lib.models.vit import ViT, ViTConfig, interpolate_positions, patches, unpatch
+from lectures_lib.models.vit.checkpoint import KEY_MAP, NEWER_KEY_MAP, from_convolution
 
 SIZES = {
     "hidden_size": 16,
@@ -61,7 +61,7 @@ def test_gradients_equal_hugging_faces(twins):
     for scores in (ours(IMAGES), theirs(pixel_values=IMAGES).logits):
         F.cross_entropy(scores, labels).backward()
     gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
-    expected = vit.from_convolution(rename(gradients, vit.KEY_MAP | vit.NEWER_KEY_MAP))
+    expected = from_convolution(rename(gradients, KEY_MAP | NEWER_KEY_MAP))
     for name, parameter in ours.named_parameters():
         assert_close(
             parameter.grad,
@@ -87,7 +87,7 @@ def test_both_spellings_of_the_names_are_read(twins):
         name.startswith("vit.encoder.") for name in state
     )
     again = ViT(ours.config)
-    load_into(again, vit.from_convolution(rename(state, vit.KEY_MAP | vit.NEWER_KEY_MAP)))
+    load_into(again, from_convolution(rename(state, KEY_MAP | NEWER_KEY_MAP)))
     for name, tensor in again.state_dict().items():
         assert torch.equal(tensor, ours.state_dict()[name])
 
