@@ -129,9 +129,11 @@ _KINDS = (ast.FunctionDef, ast.Lambda)
 
 @functools.cache
 def _functions(homework: str) -> list[tuple[str, str, bytes, list[bytes]]]:
-    """(name, shape, source without spaces, bytecodes) of each function in a homework's bank."""
-    found = []
-    for path in sorted((Path(banks.__path__[0]) / homework).glob("*.py")):
+    """(name, shape, source without spaces, bytecodes) of each function in a homework's bank, and in
+    what all banks share.
+    """
+    found, folder = [], Path(banks.__path__[0])
+    for path in sorted([*folder.glob(f"{homework}/*.py"), *folder.glob("*.py")]):
         source = path.read_text(encoding="utf-8")
         codes = _bytecodes(source)
         for node in ast.walk(ast.parse(source)):

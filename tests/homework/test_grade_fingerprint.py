@@ -67,7 +67,7 @@ def test_all_that_judges_is_in_the_fingerprint_and_is_there():
 
 
 @pytest.mark.parametrize(
-    ("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.banks.hw1.inputs")]
+    ("homework", "module"), [("hw1", "blocks.positions"), ("hw2", "homework.banks.inputs")]
 )
 def test_what_a_bank_takes_from_elsewhere_is_in_its_fingerprint(homework, module, monkeypatch):
     """The reference of hw1's last question, and what draws the inputs of hw2."""

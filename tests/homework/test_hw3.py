@@ -15,7 +15,7 @@ from torch.testing import assert_close
 from lectures_lib import decoding, training
 from lectures_lib.decoding import Step
 from lectures_lib.homework import find
-from lectures_lib.homework.banks.hw3 import inputs
+from lectures_lib.homework.banks import inputs, telling
 from lectures_lib.tokenization import Vocabulary, WordPiece
 from tests.homework.bank import SEEDS, judged, key, questions, seeds, text
 from tests.homework.students_hw3 import BELOW
@@ -70,7 +70,7 @@ def test_inputs_are_drawn_again_until_mistakes_show():
 
     def draw(g):
         drawn.append(inputs.whole(g, 0, 3))
-        return [inputs.Case((drawn[-1],))]
+        return [telling.Case((drawn[-1],))]
 
     def square(x):
         return x * x
@@ -78,7 +78,7 @@ def test_inputs_are_drawn_again_until_mistakes_show():
     def double(x):
         return 2 * x
 
-    (case,) = inputs.telling(
+    (case,) = telling.telling(
         torch.Generator().manual_seed(0), draw, square, [double, lambda x: 4 // (x - 1)]
     )
     # 0 and 2 are alike doubled and squared; 1 is fine: 1, 2, and a division by zero, which is not

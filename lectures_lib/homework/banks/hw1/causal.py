@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import sizes
+from lectures_lib.homework.banks.inputs import sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ALONE = "in a text read in one go, each token sees itself and what came before it"

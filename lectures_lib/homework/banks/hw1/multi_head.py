@@ -5,8 +5,9 @@ import math
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import READY_MADE, mixed_mask, normal, sizes
+from lectures_lib.homework.banks.hw1.attention import READY_MADE
 from lectures_lib.homework.banks.hw1.padding import padding_mask
+from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 PLAIN = "without a mask, the heads look and are put together"

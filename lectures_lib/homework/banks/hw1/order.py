@@ -6,7 +6,8 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.blocks.positions import sinusoidal_positions as published_positions
-from lectures_lib.homework.banks.hw1.inputs import READY_MADE, normal, restless_permutation, sizes
+from lectures_lib.homework.banks.hw1.attention import READY_MADE
+from lectures_lib.homework.banks.inputs import normal, sizes
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 
@@ -14,7 +15,7 @@ def _order_cases(g: Generator) -> list[Case]:
     cases = []
     for kind in ("no positions", "sinusoidal positions", "learned positions"):
         n, d = sizes(g, 2, 4, 8)
-        X, permutation = normal(g, n, d), restless_permutation(g, n)
+        X, permutation = normal(g, n, d), _restless_permutation(g, n)
         positions = {
             "no positions": None,
             "sinusoidal positions": published_positions(n, d),
@@ -26,7 +27,7 @@ def _order_cases(g: Generator) -> list[Case]:
                 args, shows=f"{n} words of {d} numbers, shuffled to {permutation.tolist()}, {kind}"
             )
         )
-    X, permutation = normal(g, n, 1), restless_permutation(g, n)
+    X, permutation = normal(g, n, 1), _restless_permutation(g, n)
     cases.append(
         Case(
             (X, permutation, normal(g, n, 1)),
@@ -36,6 +37,15 @@ def _order_cases(g: Generator) -> list[Case]:
         )
     )
     return cases
+
+
+def _restless_permutation(g: Generator, n: int) -> Tensor:
+    """A permutation in which nobody keeps a seat, and which done twice is not undone."""
+    seats = torch.arange(n)
+    while True:
+        permutation = torch.randperm(n, generator=g)
+        if (permutation != seats).all() and (permutation[permutation] != seats).any():
+            return permutation
 
 
 def _attend(X: Tensor) -> Tensor:

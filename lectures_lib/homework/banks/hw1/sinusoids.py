@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import sizes
+from lectures_lib.homework.banks.inputs import sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
 EVEN = "for an even d_model, the vectors of the positions from 0 on"

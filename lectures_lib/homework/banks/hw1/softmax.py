@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import mixed_mask, normal, sizes
+from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 HIDES = "hidden keys get no weight, and the allowed ones share all of it"

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import sizes
+from lectures_lib.homework.banks.inputs import sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 BATCH = "the vectors of a batch of sentences are cut into heads"

@@ -5,13 +5,13 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
-from lectures_lib.homework.banks.hw1.inputs import normal
 from lectures_lib.homework.banks.hw2.encoder_block import (
     different_heads,
     padding,
     some_sizes,
     some_state,
 )
+from lectures_lib.homework.banks.inputs import normal
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 BLOCK = "where no source is padded: the three parts, and no word sees those behind it"

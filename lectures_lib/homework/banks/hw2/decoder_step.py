@@ -5,8 +5,8 @@ import math
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw2.additive import sizes_of_one, some_lengths
+from lectures_lib.homework.banks.inputs import normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MOVES = "with sources of one length, a step gives scores and the next state"

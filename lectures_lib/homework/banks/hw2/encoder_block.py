@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.blocks.attention import MultiHeadAttention
-from lectures_lib.homework.banks.hw1.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.banks.hw2.additive import some_lengths
+from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 

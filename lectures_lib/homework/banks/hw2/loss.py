@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
 from lectures_lib.homework.banks.hw2.additive import some_lengths
+from lectures_lib.homework.banks.inputs import normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MEAN = "without padding, the mean over all words"

@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
+from lectures_lib.homework.banks.inputs import normal, sizes
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 NORMAL = "each vector gets mean 0 and variance 1, then gain and shift"

@@ -2,7 +2,7 @@
 20 points, two and a half hours.
 
 Where the inputs are drawn at random and a mistake might not show on them, they are drawn again
-until all of them do: see `inputs.telling`.
+until all of them do: see `banks.telling`.
 """
 
 from lectures_lib.homework.banks.hw3.beam import BEAM

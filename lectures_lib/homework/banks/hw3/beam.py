@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.banks.inputs import normal, pick, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 Hypothesis = tuple[list[int], float]  # its tokens, and its score

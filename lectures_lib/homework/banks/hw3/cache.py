@@ -6,9 +6,8 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.banks.hw4.inputs import always_dropping, dropping
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "one new token sees itself and all that came before"

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
+from lectures_lib.homework.banks.inputs import pick, whole
+from lectures_lib.homework.banks.telling import showing, telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 COMMON = "the commonest pairs of a list of words, in their order"

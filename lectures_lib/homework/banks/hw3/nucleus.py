@@ -5,8 +5,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.banks.inputs import normal, pick, sizes, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "of a single row, the likeliest words that reach p are kept and share all"

@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, whole
+from lectures_lib.homework.banks.inputs import pick, whole
 from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 

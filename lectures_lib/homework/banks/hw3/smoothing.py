@@ -6,8 +6,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MEAN = "of sentences without padding, the mean of -Σ q log p with the smoothed q"

@@ -9,7 +9,7 @@ own training.
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw3.inputs import pick, whole
+from lectures_lib.homework.banks.inputs import pick, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 PADDING = 0

@@ -6,9 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import sizes
-from lectures_lib.homework.banks.hw3.inputs import pick
-from lectures_lib.homework.banks.hw4.inputs import squeezing
+from lectures_lib.homework.banks.inputs import pick, sizes
+from lectures_lib.homework.banks.mistakes import squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 GREY = "a square grey image is cut into patches, row by row"

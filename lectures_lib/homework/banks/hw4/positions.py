@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import pick, whole
+from lectures_lib.homework.banks.inputs import normal, pick, sizes, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 LARGER = "from a square to a larger square, and the class token keeps its position"

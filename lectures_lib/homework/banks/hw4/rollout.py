@@ -5,9 +5,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import pick
-from lectures_lib.homework.banks.hw4.inputs import squeezing
+from lectures_lib.homework.banks.inputs import normal, pick, sizes
+from lectures_lib.homework.banks.mistakes import squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
 ONE = "of one layer: heads, residual, and the class token's row as a picture"

@@ -4,7 +4,7 @@ from functools import partial
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 BODY = "the parameters of its body"

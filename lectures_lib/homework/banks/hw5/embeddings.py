@@ -3,9 +3,8 @@
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.banks.hw4.inputs import (
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
+from lectures_lib.homework.banks.mistakes import (
     TRAINING,
     TWICE,
     always_dropping,

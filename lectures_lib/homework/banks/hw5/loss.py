@@ -8,8 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 CHOSEN = "the mean over the words that were chosen, each scored at its own position"

@@ -9,7 +9,8 @@ from math import ceil
 import torch
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.banks.inputs import pick, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
 _WORDS = [

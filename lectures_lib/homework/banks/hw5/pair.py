@@ -5,7 +5,7 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "one pair becomes tokens, segments and positions"

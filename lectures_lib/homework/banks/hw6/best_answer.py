@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw3.inputs import telling, whole
+from lectures_lib.homework.banks.inputs import normal, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Misconception, Question, Varied
 
 N_CASES = 24

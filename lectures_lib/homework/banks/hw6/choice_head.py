@@ -4,9 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.banks.hw4.inputs import TWICE, remembering, squeezing
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
+from lectures_lib.homework.banks.mistakes import TWICE, remembering, squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 SCORES = "a score for each ending, from its [CLS] through the pooler"

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, showing, telling, whole
+from lectures_lib.homework.banks.inputs import pick, whole
+from lectures_lib.homework.banks.telling import showing, telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 NAMES = "in one sentence, precision and recall of whole names, and their F1"

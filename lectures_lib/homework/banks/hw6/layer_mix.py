@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.mistakes import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MIX = "the states of all layers, weighted by a softmax, times γ"

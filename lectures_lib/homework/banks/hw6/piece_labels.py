@@ -4,7 +4,8 @@ from functools import partial
 
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.banks.inputs import pick, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 LABELS = "where all fits, the first piece of each word has its label, and nothing else has"

@@ -6,8 +6,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import pick, whole
+from lectures_lib.homework.banks.inputs import normal, pick, sizes, whole
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 STEP = "one step down the slope of the loss, all vectors in one go"

@@ -10,8 +10,7 @@ regression, and a trained model of the same states says nearly the same.
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import normal, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 UNLABELLED = -100

@@ -5,9 +5,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw3.inputs import whole
-from lectures_lib.homework.banks.hw4.inputs import squeezing
+from lectures_lib.homework.banks.inputs import normal, whole
+from lectures_lib.homework.banks.mistakes import squeezing
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 Places = list[list[int]]

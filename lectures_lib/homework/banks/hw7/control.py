@@ -5,7 +5,8 @@ from functools import partial
 import torch
 from torch import Generator
 
-from lectures_lib.homework.banks.hw3.inputs import pick, telling, whole
+from lectures_lib.homework.banks.inputs import pick, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 _WORDS = [

@@ -5,8 +5,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 

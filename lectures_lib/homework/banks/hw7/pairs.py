@@ -5,8 +5,8 @@ from dataclasses import replace
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw4.inputs import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.mistakes import TRAINING, TWICE, dropping, remembering, squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 EACH = "each first sentence with each second one, three vectors side by side"

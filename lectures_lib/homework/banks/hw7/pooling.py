@@ -6,8 +6,8 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw4.inputs import squeezing
+from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.mistakes import squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MEAN = "the mean of a sentence's vectors, without its padding"

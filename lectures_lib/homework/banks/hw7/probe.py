@@ -11,8 +11,7 @@ from functools import partial
 import torch
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal
-from lectures_lib.homework.banks.hw3.inputs import whole
+from lectures_lib.homework.banks.inputs import normal, whole
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 N_TRAIN, N_DEV = 400, 60  # as many words are asked for as there are to choose the layer by

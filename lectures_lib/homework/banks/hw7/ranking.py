@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from lectures_lib.homework.banks.hw1.inputs import normal, sizes
-from lectures_lib.homework.banks.hw3.inputs import telling, whole
+from lectures_lib.homework.banks.inputs import normal, sizes, whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
 OTHERS = "where no text occurs twice, the others of the batch are the wrong answers"

@@ -7,7 +7,8 @@ import torch
 from torch import Generator, Tensor
 
 from lectures_lib.analysis.perturbed_masking import eisner
-from lectures_lib.homework.banks.hw3.inputs import telling, whole
+from lectures_lib.homework.banks.inputs import whole
+from lectures_lib.homework.banks.telling import telling
 from lectures_lib.homework.questions import Case, Misconception, Question
 
 Edges = list[tuple[int, int]]

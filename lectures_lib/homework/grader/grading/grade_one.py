@@ -114,8 +114,8 @@ class Job:
         same, so is the verdict.
         """
         digest = hashlib.sha256(repr(self.limits).encode())
-        # homeworks share what draws their inputs
-        banks = (f"banks/{self.homework.name}/*.py", "banks/hw*/inputs.py")
+        # what all homework shares stands beside them
+        banks = (f"banks/{self.homework.name}/*.py", "banks/*.py")
         paths = {
             path for pattern in (*banks, *JUDGES) for path in HOMEWORK.glob(pattern)
         } | _modules_behind(self.homework.name)

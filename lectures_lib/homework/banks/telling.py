@@ -1,24 +1,13 @@
-"""Random inputs on which mistakes show."""
+"""Inputs on which mistakes show: drawn again until they do."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-import torch
 from torch import Generator
 
 from lectures_lib.homework.compare.values import difference
 from lectures_lib.homework.questions import Case
-
-
-def pick(g: Generator, things: Sequence[Any], count: int) -> list[Any]:
-    """`count` different ones of these things, in random order."""
-    return [things[i] for i in torch.randperm(len(things), generator=g)[:count].tolist()]
-
-
-def whole(g: Generator, low: int, high: int) -> int:
-    """A whole number from low … high."""
-    return int(torch.randint(low, high + 1, (), generator=g))
 
 
 def telling(

@@ -1,14 +1,23 @@
-"""Random inputs on which mistakes show: no shape is square by accident, no permutation leaves
-anything in place.
+"""Random inputs, for the questions of all homework: no shape is square by accident, and every mask
+shows and hides something.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
-# Ready-made attention, nn.MultiheadAttention included: out of bounds in all of homework 1.
-READY_MADE = ("F.scaled_dot_product_attention", "F.multi_head_attention_forward")
+
+def pick(g: Generator, things: Sequence[Any], count: int) -> list[Any]:
+    """`count` different ones of these things, in random order."""
+    return [things[i] for i in torch.randperm(len(things), generator=g)[:count].tolist()]
+
+
+def whole(g: Generator, low: int, high: int) -> int:
+    """A whole number from low … high."""
+    return int(torch.randint(low, high + 1, (), generator=g))
 
 
 def sizes(g: Generator, count: int, low: int, high: int) -> list[int]:
@@ -35,12 +44,3 @@ def _mixed(g: Generator, rows: int, columns: int) -> Tensor:
         mask = torch.rand(rows, columns, generator=g) < 0.5
         if all(part.any(dim).all() for part in (mask, ~mask) for dim in (-1, -2)):
             return mask
-
-
-def restless_permutation(g: Generator, n: int) -> Tensor:
-    """A permutation in which nobody keeps a seat, and which done twice is not undone."""
-    seats = torch.arange(n)
-    while True:
-        permutation = torch.randperm(n, generator=g)
-        if (permutation != seats).all() and (permutation[permutation] != seats).any():
-            return permutation
