@@ -243,17 +243,19 @@ def forked(
         bubblewrap.Refused: if no process could be shut in.
         Ending: if the run has been stopped.
     """
-    for last in (False, True):
-        # before the second try as well: the stop may be what refused the first
-        if _ending.is_set():
-            raise Ending("the run has been stopped")
-        try:
-            found = _of_this_thread()
-            return found, found.fork(limits, requests_fd, replies_fd, checks)
-        except bubblewrap.Refused:  # something outside may have killed it
-            if last:
-                raise
-    raise AssertionError("one of the two tries returns or raises")
+    try:
+        return _forked_once(limits, requests_fd, replies_fd, checks)
+    except bubblewrap.Refused:  # something outside may have killed it, or the run is being stopped
+        return _forked_once(limits, requests_fd, replies_fd, checks)
+
+
+def _forked_once(
+    limits: Limits, requests_fd: int, replies_fd: int, checks: Mapping[str, int]
+) -> tuple[Template, int]:
+    if _ending.is_set():
+        raise Ending("the run has been stopped")
+    found = _of_this_thread()
+    return found, found.fork(limits, requests_fd, replies_fd, checks)
 
 
 def spared() -> list[Template]:
