@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from lectures_lib import results
 from lectures_lib.homework import names
 from tests.homework.bank import questions
-from tests.homework.mutation import SEEDS, equivalent, sample, tried
+from tests.homework.graded_mutants import SEEDS, equivalent, sample, tried
 
 COLUMNS = ("mutants", "caught", "equivalent", "raised", "named")
 

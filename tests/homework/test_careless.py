@@ -19,7 +19,7 @@ from lectures_lib.homework import careless, find, names
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.questions import Case
 from tests.homework.bank import NIGHT, questions
-from tests.homework.mutation import JUDGED
+from tests.homework.graded_mutants import JUDGED
 from tests.homework.toy import question
 
 QUICK = [name for homework in names() for name in questions(homework) if find(name).seconds <= 10]

@@ -10,8 +10,7 @@ import pytest
 
 from lectures_lib.homework import find, names
 from tests.homework.bank import answer_cells, key, questions
-from tests.homework.mutants import Mutant, mutants
-from tests.homework.mutation import (
+from tests.homework.graded_mutants import (
     SEEDS,
     TooLong,
     equivalent,
@@ -21,6 +20,7 @@ from tests.homework.mutation import (
     sample,
     survivors,
 )
+from tests.homework.mutants import Mutant, mutants
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux",

@@ -3,7 +3,7 @@
 import os
 import time
 
-from lectures_lib.homework.grader.sandbox import processes
+from lectures_lib.homework.grader.sandbox import proc_stat
 
 OUTER = 20.0  # so many times longer than a limit may take on the clock, on a machine however busy,
 OUTER_SECONDS = 60.0  # and this
@@ -59,7 +59,7 @@ def _activity(pid: int) -> tuple[float, bool]:
     """Seconds of a processor that a process and all that it has started have used, and whether any
     of them runs or could run.
     """
-    found = processes.tree(pid).values()
-    ticks = sum(sum(map(int, fields[processes.TIMES])) for fields in found)
-    running = any(fields[processes.STATE] in ("R", "D") for fields in found)
+    found = proc_stat.tree(pid).values()
+    ticks = sum(sum(map(int, fields[proc_stat.TIMES])) for fields in found)
+    running = any(fields[proc_stat.STATE] in ("R", "D") for fields in found)
     return ticks / os.sysconf("SC_CLK_TCK"), running

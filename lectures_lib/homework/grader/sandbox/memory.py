@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from lectures_lib.homework.grader.sandbox import kernel_memory, processes
+from lectures_lib.homework.grader.sandbox import kernel_memory, proc_stat
 
 
 def rollup(pid: int) -> str:
@@ -24,7 +24,7 @@ def held(pid: int, most: int, rollup: Callable[[int], str] = rollup, kernel: boo
     """
     page = os.sysconf("SC_PAGESIZE")
     resident = {
-        each: int(fields[processes.PAGES]) * page for each, fields in processes.tree(pid).items()
+        each: int(fields[proc_stat.PAGES]) * page for each, fields in proc_stat.tree(pid).items()
     }
     kernel_s, total = kernel_memory.held(pid) if kernel else 0, sum(resident.values())
     if total + kernel_s >= most:

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from lectures_lib.homework.grader.sandbox import processes, template
+from lectures_lib.homework.grader.sandbox import proc_stat, template
 from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Line, Lost
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.inside import wire
@@ -141,7 +141,7 @@ class Sandbox:
             except (OSError, IndexError, struct.error):
                 raise Lost("ended") from None
             # somebody else spoke: whoever that is, it is not to be killed by its number
-            if processes.parent(pid) != self.pid:
+            if proc_stat.parent(pid) != self.pid:
                 os.close(process)
                 raise Lost("garbled")
             self._copies[question] = Line(
