@@ -38,9 +38,9 @@ draw("tree_twice")
 # - train one matrix that is to turn a model's vectors into points as far apart as a tree's words, with its controls;
 # - tell a tree that was in the vectors from a tree that the probe has learned by heart.
 #
-# **Time** about 45 minutes. **You need** chapters 16 ([the ways to
-# ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us)) and 16b ([a probe in three
-# lines](16b_probing.ipynb#a-probe-in-three-lines)); and, for one interval, the bootstrap of [chapter
+# **Time** about 45 minutes. **You need** chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb), of
+# these [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) and [a probe in three
+# lines](16b_probing.ipynb#a-probe-in-three-lines); and, for one interval, the bootstrap of [chapter
 # 13b](13b_how_sure.ipynb).
 
 # %% tags=["hide-input"]
