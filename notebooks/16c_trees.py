@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Trees inside BERT
 #
-# A tree says more than which word hangs on which. It says how far apart any two words are: "The" and "farmer" one link,
-# "farmer" and "horse" two, "his" and "stranger" three. All these distances are one table, with a row and a column for
-# each word.
+# *The farmer sold his horse to a stranger.* Its tree is drawn below. How far apart are its words? "The" and "farmer"
+# one link, "farmer" and "horse" two, "his" and "stranger" three. All these distances are one table.
 #
 # Chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb) read MiniLM word by word: this word's governor,
 # that word's tag. Here we ask for all links of a sentence at once. **Can the tree be read out of the model as a whole?
@@ -89,10 +88,10 @@ farmers_links = gold_edges(farmer["heads"], shown)
 # %% [markdown]
 # ## Trees that need no model
 #
-# The score is the **UUAS**, the undirected unlabelled attachment score: the share of the treebank's links that another
-# tree over the same words has too. (Punctuation is left out.) For the farmer, link every word to the next. Of these
-# seven links four are in the tree above, The–farmer, farmer–sold, his–horse and a–stranger: 4/7, or 0.57. Such a
-# **chain** knows that sentences have an order, and nothing else. A tree is a set of links, so the score is short:
+# Link every word of the farmer's sentence to the next. Of these seven links four are in the tree above, The–farmer,
+# farmer–sold, his–horse and a–stranger: 4/7, or 0.57. Such a **chain** knows nothing but the order of words. The score
+# is the **UUAS**, the undirected unlabelled attachment score: the share of the treebank's links that another tree over
+# the same words has too. (Punctuation is left out.)
 
 
 # %%
@@ -120,9 +119,9 @@ assert perturbed_masking.uuas([of_farmer], [farmers_links]) == 4 / 7
 #
 # <details><summary>Answer</summary>
 #
-# About a third. Chance sounds like nearly nothing, but the sentences are short. In a sentence of seven words there are
-# 21 pairs, and every tree has 6 of them; and where no links may cross, most of them are short, as in real trees. A
-# share of links means little before one knows this number.
+# About a third. Chance sounds like nearly nothing, but of the 21 pairs in a sentence of seven words every tree has 6;
+# and where no links may cross, most of them are short, as in real trees. A share of links means little before one
+# knows this number.
 #
 # </details>
 
@@ -148,10 +147,9 @@ for name, guess in trees.items():
 # %% [markdown]
 # ## Perturbed masking
 #
-# A probe is trained, so one can always blame the probe. Wu and others (2020) ask without training anything. Hide a word
-# $i$ behind `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well, and look
-# again. The vector has moved, because $j$ can no longer help to guess $i$. The length of that move is the **impact** of
-# $j$ on $i$.
+# A probe is trained, so one can always blame the probe. Wu and others (2020) train nothing. Hide a word $i$ behind
+# `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well: the vector moves,
+# because $j$ can no longer help to guess $i$. How far it moves is the **impact** of $j$ on $i$.
 
 # %% tags=["remove-input"]
 draw("perturbed_masking")
@@ -161,8 +159,7 @@ draw("perturbed_masking")
 #
 # $$F_{ij} = \big\lVert H_i(\text{without } i) - H_i(\text{without } i \text{ and } j) \big\rVert .$$
 #
-# Only hidden vectors are needed and no head for masked words, so it works with MiniLM, whose file has no such head. All
-# impacts of our sentence:
+# This needs no head for masked words, and MiniLM's file has none. All impacts of our sentence:
 
 # %% tags=["atol=0.02"]
 MASK = wordpiece.token_id("[MASK]")
@@ -190,30 +187,29 @@ print(f"impact of sold on farmer {matrix[1, 2]:.2f}, of a on farmer {matrix[1, 6
 assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 
 # %% [markdown]
-# (The library's `impact_matrix` gives the same with half of the readings: hiding $i$ and $j$ serves $F_{ij}$ and
-# $F_{ji}$ at once.)
+# (The library's `impact_matrix` needs half of the readings: one with $i$ and $j$ hidden serves $F_{ij}$ and $F_{ji}$.)
 #
 # ### From impacts to a tree
 #
-# If words that belong together have most impact on each other, the tree that links all words by the largest impacts
-# should be the sentence's tree. ($F_{ij} + F_{ji}$, for a link has no direction here.) With three words there are three
-# trees, and one can try each.
+# If words that belong together have most impact on each other, the tree with the largest impacts should be the
+# sentence's tree. (A link scores $F_{ij} + F_{ji}$, for it has no direction here.) Three words have three trees, and
+# one can try each.
 
 # %% tags=["remove-input"]
 draw("tree_of_a_table")
 
 # %% [markdown]
 # With more words there are too many. But in nearly all English trees no two links cross, and the best tree without
-# crossings is found by **Eisner's algorithm** (his links have a direction; ours is the simpler form without), from short
-# stretches of words to long ones. For the words $i$ to $j$ it keeps two trees:
+# crossings is found by **Eisner's algorithm** (ours without his links' directions), from short stretches of words to
+# long ones. For the words $i$ to $j$ it keeps two trees:
 #
 # - `bridged[i, j]`, the best one in which $i$ and $j$ are linked. Take that link away, and it falls into a tree over
 #   $i \ldots k$ and one over $k + 1 \ldots j$; try every $k$.
 # - `whole[i, j]`, the best one of all. Its first word $i$ has a furthest word $k$ that it is linked to: a bridged tree
 #   over $i \ldots k$, and a whole one over $k \ldots j$.
 #
-# By hand, for the three words above: two neighbours have one tree, 1 and 4. Then `bridged[0, 2]` is 5 plus the better of
-# 1 (link 0–1, word 2 by itself) and 4 (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$,
+# By hand, for the three words above: two neighbours have one tree, 1 and 4. Then `bridged[0, 2]` is 5 plus the better
+# of 1 (link 0–1, word 2 by itself) and 4 (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$,
 # 1 + 4, and $k = 2$, 9 + 0.
 
 
@@ -261,12 +257,12 @@ plt.show()
 
 # %% [markdown]
 # The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves,
-# whatever it has to do with them. Four of the seven links are right; a chain has four as well.
+# whatever it has to do with them. Four of the seven links are right, as many as a chain has.
 #
 # ### Held against a chain
 #
-# One sentence is one sentence. Over all test sentences, one more baseline stands beside the two from above: trees from
-# the impacts of an untrained twin, a BERT of MiniLM's sizes with fresh weights.
+# Over all test sentences a third baseline stands beside the two from above: trees from the impacts of an untrained
+# twin, a BERT of MiniLM's sizes with fresh weights.
 
 # %% [markdown]
 # **Predict.** Chained neighbours have a UUAS of 0.53, and trees from random numbers 0.32. Where are MiniLM's trees:
@@ -274,9 +270,8 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Between the two, at 0.37. (For the paper's BERT the answer is "above the chain".) Where there is a
-# name, MiniLM's impacts hang most words on it, and its verbs have too few links. The untrained BERT
-# is no better than the random numbers.
+# Between the two, at 0.37. Where there is a name, MiniLM's impacts hang most words on it, and its verbs have too few
+# links. The untrained BERT is no better than chance.
 #
 # </details>
 
@@ -331,22 +326,19 @@ assert uuas_of["untrained"] < uuas_of["random numbers"] < uuas_of["MiniLM"]
 assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 
 # %% [markdown]
-# Chaining neighbours is right far more often, and needs no model. Nor does it help to let links cross ("any tree"). On
-# UD English (120 sentences of up to 15 words, three draws) MiniLM falls even below random numbers:
-# 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 26 %<!-- probing: trees/minilm/no_crossing/mean .0f --> for
-# MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random numbers.
+# Letting links cross ("any tree") does not help. On UD English (120 sentences of up to 15 words, three draws) MiniLM
+# falls even below random numbers: 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 26 %<!-- probing:
+# trees/minilm/no_crossing/mean .0f --> for MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random
+# numbers.
 #
-# The right-hand picture shows where they go wrong. In the gold trees, verbs have the most links (2.9). In MiniLM's they
-# have 1.5. The six proper nouns have 5.8 in place of 1.7: they say what a sentence is about, which would fit what
-# MiniLM was last trained for, but six words are too few to build on. In the paper BERT base does better than a
-# chain. It was trained on nothing but masked words and the next sentence, and the paper's program is given the true
-# root.
+# The right-hand picture shows where MiniLM's trees go wrong: verbs have 1.5 links in place of 2.9, the six proper
+# nouns 5.8 in place of 1.7. The paper's BERT base, trained on nothing but masked words and the next sentence, does
+# beat a chain; but the paper's program is given the true root.
 #
 # ### Nearness taken out
 #
-# Is there *no* grammar in the impacts, then? A fairer question takes nearness out. Of two pairs of words that are
-# *equally far apart*, one linked in the gold tree and one not, how often does the linked one have more impact? A coin
-# gets one half.
+# Is there *no* grammar in the impacts, then? Take nearness out. Of two pairs of words that are *equally far apart*,
+# one linked in the gold tree and one not, how often does the linked one have more impact? A coin gets one half.
 
 
 # %% tags=["atol=0.02"]
@@ -364,10 +356,10 @@ for name, above in pair_above.items():
     print(f"{name:13}", *(f"{share:.2f}" for share in above))
 
 # %% [markdown]
-# About two times in three, and the untrained twin not more often than a coin. But what does MiniLM know here, that two
-# words belong *together*, or only that both of them matter? Take a judge that cannot know anything of pairs. It gives
-# each word of a sentence one weight, and each pair the sum of its two; the weights are fitted so that these sums come
-# as close to MiniLM's impacts as they can. A second one counts the nouns of the pair: none, one or two.
+# About two times in three, and the untrained twin not more often than a coin. But does MiniLM know that two words
+# belong *together*, or only that both of them matter? Take two judges that cannot know anything of pairs. The first
+# gives each word one weight, and each pair the sum of its two, fitted to come as close to MiniLM's impacts as such
+# sums can. The second counts the nouns of a pair: none, one or two.
 
 # %% [markdown]
 # **Predict.** How often do these two, which know nothing of pairs, put the linked pair above the other: as often as a
@@ -375,9 +367,9 @@ for name, above in pair_above.items():
 #
 # <details><summary>Answer</summary>
 #
-# About as often as the impacts. In a tree some words have many links and others one, so who knows which *words* have
-# many links puts linked pairs above others, without knowing of a single link. To beat a coin is not enough: the coin
-# knows nothing, and these two know something that is not the question.
+# About as often as the impacts. In a tree some words have many links and others one. Who knows which *words* have many
+# puts linked pairs above others, without knowing of a single link. To beat a coin is not enough: it knows nothing, and
+# these two know something that is not the question.
 #
 # </details>
 
@@ -407,19 +399,16 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# So the comparison shows no grammar. (On UD English, where these two were not tried, MiniLM's impacts have 60 %<!--
-# probing: trees/minilm/linked_above_unlinked/1/mean .0f -->, 58 %<!-- probing:
-# trees/minilm/linked_above_unlinked/2/mean .0f --> and 60 %<!-- probing: trees/minilm/linked_above_unlinked/3/mean .0f
-# --> at distances 1 to 3, and the untrained BERT's 55 %<!-- probing: trees/untrained/linked_above_unlinked/1/mean .0f
-# -->, 52 %<!-- probing: trees/untrained/linked_above_unlinked/2/mean .0f --> and 53 %<!-- probing:
-# trees/untrained/linked_above_unlinked/3/mean .0f -->.)
+# So the comparison shows no grammar. (On UD English: 58 %<!-- probing: trees/minilm/linked_above_unlinked/2/mean .0f
+# --> to 60 %<!-- probing: trees/minilm/linked_above_unlinked/1/mean .0f --> for MiniLM's impacts, 52 %<!-- probing:
+# trees/untrained/linked_above_unlinked/2/mean .0f --> to 55 %<!-- probing:
+# trees/untrained/linked_above_unlinked/1/mean .0f --> for the untrained twin's; the two judges were not tried there.)
 #
 # ## A tree in the distances
 #
-# Perhaps reactions are the wrong place to look. Hewitt and Manning (2019) ask the vectors of the words themselves. In a
-# tree two words are as far apart as there are links between them: "The" and "farmer" 1, "farmer" and "horse" 2, "his"
-# and "stranger" 3. Is there *one* matrix $B$ that maps every vector of every sentence to a point, so that the points
-# are as far apart as the words are in the tree? The distance is *squared*,
+# Perhaps reactions are the wrong place to look. Hewitt and Manning (2019) ask the words' vectors themselves. Is there
+# *one* matrix $B$ that maps every vector of every sentence to a point, so that the points are as far apart as the
+# words are in the tree? The distance is *squared*,
 #
 # $$d_B(i, j) = \lVert B\,\mathbf{h}_i - B\,\mathbf{h}_j \rVert^2 .$$
 #
@@ -432,8 +421,8 @@ for name, above in pair_above.items():
 # <details><summary>Answer</summary>
 #
 # No. Two points that are 1 away from the verb and 2 apart lie opposite each other, with the verb in the middle. The
-# third would have to lie opposite both. (With mutual distances of 2 the middle of three points is 1.15 away.) More
-# dimensions do not help. *Squared* distances of 1 and 2 can be had: one dimension for each link, at right angles.
+# third would have to lie opposite both, and more dimensions do not help. *Squared* distances of 1 and 2 can be had:
+# one dimension for each link, at right angles.
 #
 # </details>
 
@@ -448,8 +437,7 @@ print(tree_distances(4, {(0, 1), (0, 2), (0, 3)}).int().tolist(), "in the tree")
 #
 # The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained on the 114
 # sentences that are not in the test, until its distances come close to those of the trees. Write the loss before you
-# read on: the mean of |distance in the tree − distance given| over the whole table of a sentence, the zeros of its
-# diagonal included.
+# read on: the mean of |distance in the tree − distance given| over a sentence's table, diagonal included.
 
 
 # %% tags=["atol=0.1"]
@@ -504,9 +492,9 @@ by_hand = [
 assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
-# On its own sentences the probe ends at 0.07, on others at half a link: 12,288 numbers can learn much of 114 sentences
-# by heart. What counts are the other sentences, and there the trees. The tree of a table of distances is the one that
-# links all words with the smallest sum of them. (Unlike Eisner's, its links may cross.)
+# On its own sentences the probe ends at 0.07, on others at half a link. What counts are the others, and there the
+# trees. The tree of a table of distances is the one that links all words with the smallest sum of them. (Unlike
+# Eisner's, its links may cross.)
 
 # %% [markdown]
 # **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the probe's trees on the
@@ -515,10 +503,9 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 #
 # <details><summary>Answer</summary>
 #
-# Near 0.7: 0.73 from one first matrix, 0.65 from another, well above the chain. From the
-# embeddings they are near 0.5, no better than the chain, and from the untrained BERT near 0.4. After the last section
-# it is tempting to expect little. But to *contain* something and to *answer* with it are two things, and a matrix
-# that has seen 114 trees can turn the vectors so that the trees show.
+# Near 0.7: 0.73 from one first matrix, 0.65 from another. From the embeddings near 0.5, no better than the chain, and
+# from the untrained BERT near 0.4. After the last section one expects little. But to *contain* something and to
+# *answer* with it are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
 #
 # </details>
 
@@ -581,13 +568,12 @@ assert max(of_minilm[1]) > of_minilm[1][2] < of_minilm[0][2] - 0.03
 assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 
 # %% [markdown]
-# Of the sentence about the farmer, six of the seven links are right in our run; "stranger" hangs on "farmer" in place
-# of "sold". And the baselines stay behind: the same matrix with the same training makes no such trees of the
-# embeddings, which know the words and their places, nor of the untrained twin. So, as far as one untrained network can
-# tell, what it finds in the middle layers was put there by training. And once more it is the middle, states 2 to 4, and
-# it fades. (The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over sentences, as the links of one
-# sentence share their luck. It is about other sentences, not about other first matrices. Matrix 0 has its peak at state
-# 2, matrix 1 has not: which of the middle states is best, two matrices do not tell.)
+# Of the farmer's links six of seven are right in our run; "stranger" hangs on "farmer" in place of "sold". The same
+# matrix with the same training makes no such trees of the embeddings, which know the words and their places, nor of
+# the untrained twin. So, as far as one untrained network can tell, what it finds in the middle layers was put there by
+# training. Once more it is the middle, states 2 to 4, and it fades. (On the best of these the two matrices do not
+# agree. The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over sentences, as the links of one share
+# their luck.)
 #
 # On UD English (1,000 sentences to train on, 400 others, three draws):
 #
@@ -596,18 +582,17 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # | MiniLM | 53 %<!-- structural_probe: minilm/0/mean .0f --> | 65 %<!-- structural_probe: minilm/2/mean .0f --> | 65 %<!-- structural_probe: minilm/3/mean .0f --> | 33 %<!-- structural_probe: minilm/6/mean .0f --> |
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
-# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there, the untrained BERT hardly more, and the
-# embeddings of MiniLM are above the chain: they say something about which words hang together without any context,
-# which the untrained twin's do not, though they tell words and places apart as well. Hewitt and Manning have about 80 %
-# for BERT base's layer 7, as they count, and 49 % for the chain, on newspaper text, with some forty thousand sentences
-# to train on (table 1).
+# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there. MiniLM's embeddings are above it: without any
+# context they say something about which words hang together. The untrained twin's, which tell words and places apart
+# as well, do not. Hewitt and Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain,
+# on newspaper text, with some forty thousand sentences to train on (table 1).
 #
 # ### Tag and place in place of a vector
 #
-# What training put into the middle layers may be trees. Or is it something simpler, from which a matrix can guess a
-# tree? [Chapter 16b](16b_probing.ipynb#a-probe-that-learns-words-by-heart) has nearly every word's tag right from state
-# 2. So take away the vectors. Give the matrix 27 numbers for a word: 15 for its tag, a 1 among zeros, and 12 for its
-# place in the sentence, a 1 among zeros. All else stays.
+# What training put there may be trees. Or is it something simpler, from which a matrix can guess a tree? [Chapter
+# 16b](16b_probing.ipynb#a-probe-that-learns-words-by-heart) has nearly every word's tag right from state 2. So take
+# away the vectors. Give the matrix 27 numbers for a word, all zeros but two: a 1 among 15 for its tag, and a 1 among
+# 12 for its place in the sentence. All else stays.
 
 # %% [markdown]
 # **Predict.** From tag and place alone the matrix knows no word. How many links does it find on the test sentences:
@@ -653,23 +638,22 @@ assert max(of_few) < min(of_tags) - 0.05
 assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 12)
 
 # %% [markdown]
-# So the embeddings and the untrained twin were easy to beat. In both, tags are harder to read (chapter 16b has 90 % and
-# 70 % of them right, from state 2 97 %), and tags and places are all that such trees take. (In 27 numbers, its main
-# directions, state 2 does no better: last line.) That the middle states hold them is not little: here they are the
-# treebank's, and MiniLM had to find them itself. But that it holds *trees*, these sentences do not show.
+# Tags and places are all that such trees take. So the embeddings and the untrained twin were easy to beat: in both,
+# tags are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (In 27 numbers state 2 does
+# no better: last line.) That the middle states hold tags is not little: here they are the treebank's, and MiniLM had
+# to find them itself. But that it holds *trees*, these sentences do not show.
 #
 # On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone: trees/tag_and_place/mean
 # .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
-# trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both of these had 200 steps: from
-# ones among zeros a matrix learns more slowly. MiniLM's had 50; with 200, tried in one of the three draws, states 2 and
-# 3 find as many, within a point.)
+# trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both had 200 steps, as ones among
+# zeros are learned more slowly. MiniLM's had 50; 200, tried in one draw, leave its states 2 and 3 within a point.)
 #
 # ## What goes wrong
 #
 # ### Which sentences?
 #
-# A colleague is pleased: a structural probe has found nearly all trees in a BERT, link by link. You look at the
-# program. The sentences on which the matrix is tried are those on which it was trained.
+# A colleague's structural probe has found nearly all trees in a BERT, link by link. It was tried on the sentences on
+# which it was trained.
 
 # %% [markdown]
 # **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model is the untrained
@@ -679,8 +663,8 @@ assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 
 # <details><summary>Answer</summary>
 #
 # Four fifths, and on other sentences less than the chain. Random weights cannot have learned a grammar, and so one
-# guesses low. But the matrix has 12,288 numbers, and vectors that merely tell words and places apart are enough to
-# learn most links of 114 trees by heart.
+# guesses low. But the matrix has 12,288 numbers; with vectors that merely tell words and places apart it learns most
+# links of 114 trees by heart.
 #
 # </details>
 
@@ -703,19 +687,18 @@ for same, others in by_heart.values():
     assert same > others + 0.15
 
 # %% [markdown]
-# From the first column alone MiniLM would seem a perfect parser, and the untrained twin a good one. What comes from the
-# vectors and what from the matrix shows in the second: on sentences that neither has seen, MiniLM keeps about two links
-# in three, and its twin falls behind the chain. A linear probe is a weak one, but weak is not the same as small.
+# From the first column MiniLM would seem a perfect parser, and the untrained twin a good one. On sentences that
+# neither has seen, MiniLM keeps about two links in three, and its twin falls behind the chain. A linear probe is a
+# weak one, but weak is not the same as small.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. A chain with a nudge.** MiniLM's trees lose against chained neighbours. Divide each impact $F_{ij}$ by a
-# power of the distance $|i - j|$ before building the tree. Choose the power on the *validation* sentences, among 0,
-# 0.1,
-# 0.2, 0.3, 0.5, 0.75 and 1, and report the score on the test sentences. Does it beat the chain?
+# **Exercise 1. A chain with a nudge.** MiniLM's trees lose against chained neighbours. Divide each impact $F_{ij}$ by
+# a power of the distance $|i - j|$ before building the tree. Choose the power on the *validation* sentences, among 0,
+# 0.1, 0.2, 0.3, 0.5, 0.75 and 1, and report the score on the test sentences. Does it beat the chain?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -777,16 +760,16 @@ for layer in (1, 2, 3):
 # 1. A share of links means little by itself: chained neighbours find half of them in our sentences, trees from random
 #    numbers a third.
 # 2. Trees from perturbed masking are worse than the chain for this model. At equal distance its impacts prefer linked
-# pairs, and sums of single words' weights do so hardly less: that the impacts know more than which words matter is not
-# shown.
-# 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in MiniLM's
-#    middle states, better than the chain does, and less and less towards the end.
-# 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten points,
-#    and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds more than from
-#    MiniLM (on UD English as many, once it has the neighbours' tags too). So training put something there; that it is
-#    more than tags is not shown.
-# 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other sentences
-#    count.
+#    pairs, and sums of single words' weights do so hardly less: that the impacts know more than which words matter is
+#    not shown.
+# 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in
+#    MiniLM's middle states, better than the chain does, and less and less towards the end.
+# 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten
+#    points, and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds more
+#    than from MiniLM (on UD English as many, once it has the neighbours' tags too). So training put something there;
+#    that it is more than tags is not shown.
+# 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other
+#    sentences count.
 #
 # **Homework 7**, question 5, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #

@@ -9,9 +9,9 @@
 #
 # You see at once which belong together, although they share hardly a word. How would a program find that out?
 #
-# Below are three tries. Each turns every sentence into one vector and compares each with each; strong blue means alike.
-# (The BERT of the second and the third is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does it take to
-# turn the first two pictures into the third?**
+# Below are three tries. Each turns every sentence into one vector and compares each with each; strong blue means
+# alike. (The BERT is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does it take to turn the first two
+# pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -126,10 +126,10 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Too many pairs
 #
-# BERT can already say whether two sentences mean the same: feed it `[CLS]` A `[SEP]` B `[SEP]`, as in [chapter
-# 14](14_fine_tuning.ipynb), and read the score off `[CLS]`. In every layer the words of A look at the words of B, and
-# that works well. Now take 10,000 sentences and find the two that are most alike. A pair has a score only once the
-# *pair* has been through the network.
+# BERT can already compare two sentences: feed it `[CLS]` A `[SEP]` B `[SEP]`, as in [chapter
+# 14](14_fine_tuning.ipynb), and read the score off `[CLS]`. In every layer the words of A look at those of B, and that
+# works well. Now take 10,000 sentences and find the two most alike. A pair has a score only once the *pair* has been
+# through the network.
 
 # %% [markdown]
 # **Predict.** To compare each of 10,000 sentences with each of the others, how many times does BERT run if it reads
@@ -137,10 +137,9 @@ logging.disable_progress_bar()
 #
 # <details><summary>Answer</summary>
 #
-# 49,995,000 times and 10,000 times: n(n − 1)/2 against n, so (n − 1)/2 ≈ 5,000 times as many. A hundred million, the
-# tempting 10,000 · 10,000, counts every pair twice and each sentence against itself. The vectors have to be compared 50
-# million times as well, but one comparison is a dot product of 384 numbers, MiniLM's width, and all of them are one
-# matrix product.
+# 49,995,000 times and 10,000 times: n(n − 1)/2 against n. A hundred million, the tempting 10,000 · 10,000, counts
+# every pair twice and each sentence against itself. (The vectors still have to be compared 50 million times, but that
+# is one matrix product.)
 #
 # </details>
 
@@ -153,14 +152,14 @@ print(
 print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 
 # %% [markdown]
-# 65 hours is what Reimers and Gurevych (2019) state for BERT on a V100 GPU. With sentence vectors they need 5 seconds.
-# In a search ([chapter 17b](17b_searching.ipynb) builds one) it is worse: every new question has to be paired with every
-# text there is while somebody waits, and nothing can be computed beforehand.
+# 65 hours is what Reimers and Gurevych (2019) state for BERT on a V100 GPU; with sentence vectors they need 5 seconds.
+# In a search ([chapter 17b](17b_searching.ipynb) builds one) it is worse: every question has to be paired with every
+# text while somebody waits.
 #
-# If each sentence has *one vector of its own*, the vector is computed once and stored, and two sentences are compared
-# by a dot product. The price: the two never see each other. Whatever anyone may ask about a sentence later has to be
-# in its 384 numbers. A network that reads pairs is a **cross-encoder**; one that reads each text by itself is a
-# **bi-encoder**. Here both sides use the same network with the same weights; such a bi-encoder is called **siamese**.
+# If each sentence has *one vector of its own*, it is computed once and stored. The price: whatever anyone may ask
+# about a sentence later has to be in its 384 numbers, MiniLM's width. A network that reads pairs is a
+# **cross-encoder**; one that reads each text by itself is a **bi-encoder**. Here both sides use the same network with
+# the same weights; such a bi-encoder is called **siamese**.
 
 # %% tags=["remove-input"]
 draw("two_encoders")
@@ -168,10 +167,10 @@ draw("two_encoders")
 # %% [markdown]
 # ## From many vectors to one
 #
-# BERT gives a vector for each token. Which one stands for the sentence? Three answers are in use: the **mean** of
-# all, the vector of **[CLS]**, or in each component the largest number (**max**). By hand, for a sentence of three
-# tokens with vectors of two numbers: (1, 4), (3, 0) and (2, 2). A longer sentence is in the same batch, so a fourth row
-# is padding, and BERT has made (6, 6) of it.
+# BERT gives a vector for each token. Which one stands for the sentence? Three answers are in use: the **mean** of all,
+# the vector of **[CLS]**, or in each component the largest number (**max**). By hand, for a sentence of three tokens
+# with vectors of two numbers: (1, 4), (3, 0) and (2, 2). A longer sentence is in the same batch, so a fourth row is
+# padding, and BERT has made (6, 6) of it.
 
 # %% [markdown]
 # **Predict.** What are the mean and the maximum of the three tokens? And what does `hidden.mean(dim=1)`, the line one
@@ -179,9 +178,9 @@ draw("two_encoders")
 #
 # <details><summary>Answer</summary>
 #
-# The mean is (2, 2) and the maximum (3, 4), one component from each of two tokens. `hidden.mean(dim=1)` gives (3, 3),
-# for the padding is in it. Setting the padding to zero mends only half of that: divided by 4 in place of 3, the mean
-# would be (1.5, 1.5). Padding must count neither in the sum nor in the number of tokens.
+# (2, 2) and (3, 4), the maximum with one component from each of two tokens. `hidden.mean(dim=1)` gives (3, 3), for the
+# padding is in it. Setting the padding to zero mends half of that: divided by 4 in place of 3, the mean would be (1.5,
+# 1.5). Padding must count neither in the sum nor in the number of tokens.
 #
 # </details>
 
@@ -235,8 +234,8 @@ assert_close(sentence_bert.cls_pooling(hidden, lengths), cls)
 # %% [markdown]
 # Two vectors are compared by the **cosine** of the angle between them, $\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}$: 1
 # for the same direction, 0 for a right angle. Lengths do not matter. For (3, 4) and (4, 3), both of length 5, it is
-# 24/25. If all vectors are divided by their lengths first, the cosine is a dot product, and a table of all cosines is
-# one matrix product:
+# 24/25. For vectors divided by their lengths the cosine is a dot product, and a table of all cosines one matrix
+# product:
 
 
 # %%
@@ -250,7 +249,7 @@ print(f"{cosines(u, v).item():.2f}, and of 10u and v: {cosines(10 * u, v).item()
 
 # %% [markdown]
 # Now the whole bi-encoder: word pieces, BERT, pooling, a vector of length 1. Texts are sorted by length, so that a
-# batch holds little padding, and the vectors are put back in the order in which the texts came.
+# batch holds little padding, and the vectors are put back in order.
 
 
 # %%
@@ -269,10 +268,9 @@ def embed(encoder, texts, batch_size=32):
 
 
 # %% [markdown]
-# `ids` cuts a text that is too long. MiniLM has 512 positions, but its makers let it read 256 tokens, and so do we.
-#
-# Is it right? The weights come from the project sentence-transformers, whose library has an `encode` of its own, with
-# its own tokenizer, attention and pooling:
+# (`ids` cuts texts after 256 tokens, as MiniLM's makers do; it has 512 positions.) Is it right? The weights come from
+# the project sentence-transformers, whose library has an `encode` of its own, with its own tokenizer, attention and
+# pooling:
 
 # %% tags=["atol=1e-6"]
 theirs = SentenceTransformer(str(minilm.checkpoint()), device="cpu")
@@ -291,7 +289,7 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # ## Do cosines agree with people?
 #
 # For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different things) to 5 (the same
-# meaning), and the mean over several people was kept. A model's cosines need not *be* these scores; they should put the
+# meaning); the mean over several people was kept. A model's cosines need not *be* these scores; they should put the
 # pairs into the same *order*. **Spearman's correlation** compares orders: it is Pearson's correlation of the ranks.
 # Four pairs, to which people gave 0, 1.5, 3 and 4.8; a model's cosines are 0.31, 0.35, 0.62 and 0.60.
 
@@ -301,9 +299,9 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # <details><summary>Answer</summary>
 #
 # 0.80. The ranks are 1, 2, 3, 4 and 1, 2, 4, 3. With the differences $d$ of the ranks, the correlation is
-# $1 - 6 \sum d^2 / (n (n^2 - 1)) = 1 - 6 \cdot 2 / 60$. 0.90 is about what Pearson's correlation of the *numbers* gives,
-# which hardly notices that 0.62 and 0.60 have changed places. Half of the pairs have a wrong rank, but only by one, so
-# 0.50 is too strict.
+# $1 - 6 \sum d^2 / (n (n^2 - 1)) = 1 - 6 \cdot 2 / 60$. 0.90 is about what Pearson's correlation of the *numbers*
+# gives, which hardly notices that 0.62 and 0.60 have changed places. 0.50 is too strict: half of the ranks are wrong,
+# but only by one.
 #
 # </details>
 
@@ -324,9 +322,8 @@ print(f"Pearson, of the numbers themselves: {pearson:.2f}")
 assert math.isclose(torch.corrcoef(both)[0, 1], spearman(model, people), rel_tol=1e-6)
 
 # %% [markdown]
-# This page has a small set of the same kind, written for this book ([datasheet](../book/datasheet.md)): 160 pairs, 96
-# of them for training. (Equal numbers, which `ranks` above would put in order of appearance, share a rank in the
-# library's `spearman`.)
+# A small set of the same kind, written for this book ([datasheet](../book/datasheet.md)): 160 pairs, 96 of them for
+# training. (In the library's `spearman` equal numbers share a rank.)
 
 # %%
 similarity = {split: data.load("similarity", split) for split in data.SPLITS}
@@ -360,8 +357,8 @@ print(f"  after its last layer     {full_agreement:.2f}")
 assert word_agreement < 0.4 < 0.55 < raw_agreement < 0.75 < 0.8 < full_agreement
 
 # %% [markdown]
-# These pairs were written so that shared words mislead, and counting words does badly. On real data it does not. With
-# the switch on, and an internet connection, the next cell asks the real validation pairs.
+# These pairs were written so that shared words mislead. On real data counting words does better. With the switch on,
+# and an internet connection, the next cell asks STS-B's validation pairs.
 
 # %%
 STS_B = (
@@ -388,34 +385,29 @@ if STS_B:
 # Counted words (TF-IDF) reach 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->; the mean of MiniLM's
 # static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
 # layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words. Best is the mean
-# after the last layer, the one vector that was trained to be compared. Before that layer the maxima beat the means in
-# every row; why, we do not know.
+# after the last layer, the one vector that was trained to be compared.
 #
-# <details><summary>Is averaging worse than counting, then?</summary>
+# (The comparison is not fair: TF-IDF lets rare words weigh more. So weighted, the means reach 0.776<!--
+# sentence_weights: weighted/after_0 .3f --> and 0.756<!-- sentence_weights: weighted/after_2 .3f --> after layers 0
+# and 2, but those of the static vectors 0.768<!-- sentence_weights: weighted/static .3f -->: what these layers add to
+# the words, the mean does not show. [Measured](../book/results/features.md#sentence-weights).)
 #
-# The comparison is not fair: TF-IDF lets rare words weigh more, the means take all alike. Counts without these weights
-# reach 0.566<!-- sentence_weights: plain/counted .3f -->. And with such weights, for word pieces, the means reach
-# 0.776<!-- sentence_weights: weighted/after_0 .3f --> and 0.756<!-- sentence_weights: weighted/after_2 .3f --> after
-# layers 0 and 2 ([measured](../book/results/features.md#sentence-weights)). So much does one baseline's setting matter.
-# But the means of the static vectors reach about as much with them, 0.768<!-- sentence_weights: weighted/static .3f
-# -->: what these layers add to the words, the mean does not show. After the last layer the weights no longer help
-# (0.863<!-- sentence_weights: weighted/after_5 .3f -->).
+# The training of MiniLM's last layer went through the lower ones, too. For BERT base fresh from pre-training the paper
+# reports (test split, times 100) 46.35 with the mean, 16.50 with `[CLS]`, and 58.02 for averaged GloVe vectors, which
+# are static; after siamese training on other data, 77.03. Pre-training asks each vector for a *word*. Nothing in it
+# makes the mean of such vectors stand for a sentence. That has to be trained.
 #
-# </details>
+# A checkpoint belongs to its pooling. MiniLM's was the mean; with the same weights `[CLS]` gives 0.797 in place of
+# 0.867 (last row), and the pooler (`pooler_output` in Hugging Face's models, which looks as if it were meant for this)
+# 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough not to be noticed.
 #
-# These lower layers are not those of a BERT fresh from pre-training: the training of the last layer went through them.
-# For BERT base as it came from pre-training the paper reports (test split, times 100) 46.35 with the mean, 16.50 with
-# `[CLS]`, and 58.02 for averaged GloVe vectors, which are static; after siamese training on other data, 77.03.
-# Pre-training asks each vector for a *word*. Nothing in it makes the mean of such vectors stand for a sentence, or the
-# angle between two means for a difference in meaning. That has to be trained.
-#
-# **Your own sentences**, compared by their vectors in your browser: [Type your own](../book/live.md#near-by-meaning).
-# Can you find two that mean the same and lie far apart, or two that do not and lie near each other?
+# **Your own sentences**: [Type your own](../book/live.md#near-by-meaning). Can you find two that mean the same and lie
+# far apart, or two that do not and lie near each other?
 #
 # ## Three ways to train
 #
-# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss it is depends on what
-# is known about the pair: its class, its score, or only that the two belong together.
+# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss depends on what is
+# known about the pair: its class, its score, or only that the two belong together.
 #
 # ### A class: softmax(W_t (u, v, |u − v|))
 #
@@ -442,12 +434,8 @@ print(f"loss {loss:.3f} = ln 3")
 
 # %% [markdown]
 # After training, $W_t$ is thrown away, and the vectors are compared by cosine, which this loss never mentions. Why
-# should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. But it needs u and v, too: in
-# the paper's table 6 (Spearman on STS-B's development split, times 100) u and v reach 66.04, |u − v| by itself 69.78,
-# the three together 80.78, and u, v and their product 77.44.
-#
-# (Here u and v are as pooled. Divided by their lengths, each of their 384 components would be about 0.05, and $W_t$
-# would need large weights.)
+# should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. In the paper's table 6
+# (Spearman on STS-B's development split, times 100) |u − v| by itself reaches 69.78, u and v 66.04, all three 80.78.
 #
 # ### A score: the cosine itself
 #
@@ -474,9 +462,9 @@ assert abs(loss - math.log(3)) < 1e-6
 # %% [markdown]
 # ### A partner: in-batch negatives
 #
-# The third way needs no labels, only pairs that belong together: a question and its answer, a title and its text. In
-# a batch of pairs, each u must find its own v among *all* v of the batch; the others' partners serve as wrong
-# answers. That is chapter 10's cross-entropy, with sentences in place of words.
+# The third way needs no labels, only pairs that belong together: a question and its answer, a title and its text. Each
+# u must find its own v among *all* v of the batch; the others' partners serve as wrong answers. That is chapter 10's
+# cross-entropy, with sentences in place of words.
 
 # %% tags=["remove-input"]
 draw("in_batch")
@@ -504,9 +492,9 @@ assert_close(by_partner(u, v), sentence_bert.in_batch_negatives(u, v))
 #
 # <details><summary>Answer</summary>
 #
-# 65 %, and with the factor more than 99.9 %. A softmax sees only differences: 0.9 − 0.3 = 0.6, and $e^{0.6} / (e^{0.6} + 1)$
-# = 0.65. 75 % is 0.9 / (0.9 + 0.3), a share and no softmax. Times 20 the difference is 12. In the second row the lead is
-# only 0.1: 52 % without the factor, 88 % with it, so that there is still something to learn.
+# 65 %, and with the factor more than 99.9 %. A softmax sees only differences: 0.9 − 0.3 = 0.6, and
+# $e^{0.6} / (e^{0.6} + 1)$ = 0.65. 75 % is 0.9 / (0.9 + 0.3), a share and no softmax. Times 20 the difference is
+# 12. In the second row the lead is only 0.1: 52 %, and with the factor 88 %; there is still something to learn.
 #
 # </details>
 
@@ -517,24 +505,21 @@ for scale in (1, 20):
     print(f"scale {scale:2}: probability of the right one", [f"{p:.3f}" for p in right])
 
 # %% [markdown]
-# Without a factor, a thousand candidates would leave even the best next to nothing, since a cosine is at most 1, and
-# the loss could never become small. 20 is one over a **temperature** of 0.05.
+# A cosine is at most 1. Without a factor, a thousand candidates would leave even the best next to nothing, and the
+# loss could never become small. 20 is one over a **temperature** of 0.05. One step on a circle: [Mechanisms in
+# motion](../book/motion.md#together-and-apart).
 #
-# What one step does to four pairs on a circle: [Mechanisms in motion](../book/motion.md#together-and-apart).
+# MiniLM was made this way, says the README that came with the weights: in 100,000 steps of 1,024 pairs, 102 million,
+# drawn from 1.17 billion of comments and replies, questions and answers and the like. (STS-B's training pairs are not
+# among them; Flickr 30k's captions, a source of some of its sentences, are.)
 #
-# MiniLM was made this way, in 100,000 steps of 1,024 pairs, says the README that came with the weights: 102 million
-# pairs, drawn from 1.17 billion in 32 collections (comments and replies, questions and answers; a few add a wrong
-# partner to each pair). STS-B's training pairs are not among them, though captions from Flickr 30k are, a source of
-# some of its sentences.
-#
-# Two losses are older. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart until
-# their distance exceeds a margin (`contrastive_pairs` in the library). The other, the paper's third objective, compares
-# one sentence with a right and a wrong partner: the triplet loss of exercise 2. These two and the in-batch negatives,
-# which push strangers apart, are called **contrastive**.
+# Two losses are older. One takes pairs with a yes or no, pulls the one kind together and pushes the other apart up to
+# a margin (`contrastive_pairs` in the library). The other is the triplet loss of exercise 2. All losses that push
+# strangers apart, these two and the in-batch negatives, are called **contrastive**.
 #
 # ## Live
 #
-# Now the training itself. What is trained is one encoder, which both sentences of a pair go through:
+# One encoder is trained, which both sentences of a pair go through:
 
 
 # %%
@@ -555,13 +540,12 @@ class Siamese(nn.Module):
 
 
 # %% [markdown]
-# As a body we take what the table shows to be bad at this: MiniLM cut off after layer 2 (`lower`, the first three
-# blocks; `encoder.pooled` is BERT and `mean_pooling`, not divided by the length). Only the last of the three is
-# trained, so that many trainings fit into this page; the first ten: three objectives with three seeds each, and a control. Each gets 15
-# steps of 16 pairs; `SiameseBatches` turns both sides into ids and pads each by itself. The regression sees our 96
-# scored pairs; the classification the same pairs with their scores in three classes (apart, related, the same). The
-# in-batch negatives see no score, only pairs that belong together: those with a score of 4 or more, and from the
-# entailment set each sentence with another that follows from it.
+# As a body we take what the table shows to be bad at this: `lower`, MiniLM cut off after layer 2 (`encoder.pooled` is
+# BERT and `mean_pooling`, not divided by the length). Only the last of its three layers is trained, so that many
+# trainings fit into this page, each of 15 steps of 16 pairs. The regression sees our 96 scored pairs; the
+# classification the same pairs, their scores in three classes (apart, related, the same). The in-batch negatives see
+# only pairs that belong together: those with a score of 4 or more, and from the entailment set each sentence with
+# another that follows from it.
 
 
 # %%
@@ -622,13 +606,12 @@ def train(loss, pairs, labels, seed, steps=15, learns=True):
 #
 # <details><summary>Answer</summary>
 #
-# The regression brings it up, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. The
-# in-batch negatives, which see no score at all, end between 0.69 and 0.74. With the classification it is a matter of
-# luck: our three seeds end between 0.65 and 0.71, one below the start, one at it and one above, and with five others
-# the correlation moves by -0.01<!-- other_seeds: chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds:
-# chapter_17/classification_rise/max .2f -->, although the loss (of the first seed, in the table) falls by half. The
-# vectors do change: with the body left as it was, $W_t$ alone brings the loss only to 0.90. But that loss does not ask
-# for the angle.
+# The regression, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. The in-batch
+# negatives, which see no score at all, end between 0.69 and 0.74. With the classification it is a matter of luck: our
+# three seeds end between 0.65 and 0.71, and with five others the correlation moves by -0.01<!-- other_seeds:
+# chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds: chapter_17/classification_rise/max .2f -->,
+# although the loss falls by half. The vectors do change: with the body left as it was, $W_t$ alone brings the loss
+# only to 0.90. But that loss does not ask for the angle.
 #
 # </details>
 
@@ -669,8 +652,8 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# For the classification 96 pairs are few: the paper had a million. Nor do the bars judge
-# methods: these layers had been trained before, as a part of MiniLM, and by cosines.
+# For the classification 96 pairs are few: the paper had a million. And the bars judge no methods: these layers had
+# been trained before, as a part of MiniLM, and by cosines.
 #
 # ### Wrong partners that are hard to tell
 #
@@ -702,17 +685,15 @@ hard = near.masked_fill(right, -1).argmax(dim=1)
 print(first[i], "|", second[i], "| not:", second[hard[i]])
 
 # %% [markdown]
-# **Predict.** The same 15 steps, three seeds, with the nearest wrong partners; and, as a control, with as many drawn at
-# random. Does the loss end at 0.00 again? And does Spearman's correlation rise over that of the plain in-batch negatives by a tenth, by some
-# hundredths, or hardly?
+# **Predict.** The same 15 steps, three seeds, with the nearest wrong partners; and, as a control, with as many drawn
+# at random. Does the loss end at 0.00 again? And does Spearman's correlation rise over that of the plain in-batch
+# negatives by a tenth, by some hundredths, or hardly?
 #
 # <details><summary>Answer</summary>
 #
-# With both the loss ends well above 0, but part of that is no lesson: the wrong partner of one pair can be the right
-# one of another in the batch, and the nearest is not always wrong at all (see the last bug below). The correlation
-# hardly rises, by about a hundredth with the nearest ones, and three seeds do not tell that from nothing or from the
-# control. "Harder is better" is tempting, and for large collections it is the practice; 79 pairs and 15 steps cannot
-# show it.
+# With both the loss ends well above 0, but part of that is no lesson: the nearest is not always wrong at all (see the
+# last bug below). The correlation hardly rises, by about a hundredth with the nearest ones, which three seeds do not
+# tell from nothing. "Harder is better" is the practice for large collections; 79 pairs and 15 steps cannot show it.
 #
 # </details>
 
@@ -734,50 +715,30 @@ assert ends > 0.02 and -0.02 < harder - plain < 0.05
 # %% [markdown]
 # ### With more to learn from
 #
-# The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs, three seeds, one
-# learning rate for all (Spearman on the validation split; the margin is `contrastive_pairs`):
+# The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs, three seeds
+# ([beside what others trained](../book/models.md)): Spearman on the validation split, mean, lowest and highest, and
+# the mean cosine of sentences from different pairs (the margin is `contrastive_pairs`):
 #
-# | trained with | mean of three | lowest | highest |
-# |---|---|---|---|
-# | nothing | 0.630<!-- sentence_vectors: before/spearman .3f --> | | |
-# | regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/regression/spearman/min .3f --> | 0.812<!-- sentence_vectors: siamese/regression/spearman/max .3f --> |
-# | classification, three classes | 0.740<!-- sentence_vectors: siamese/classification/spearman/mean .3f --> | 0.714<!-- sentence_vectors: siamese/classification/spearman/min .3f --> | 0.756<!-- sentence_vectors: siamese/classification/spearman/max .3f --> |
-# | in-batch negatives | 0.784<!-- sentence_vectors: siamese/in_batch/spearman/mean .3f --> | 0.777<!-- sentence_vectors: siamese/in_batch/spearman/min .3f --> | 0.794<!-- sentence_vectors: siamese/in_batch/spearman/max .3f --> |
-# | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> |
+# | trained with | Spearman | lowest | highest | cosine |
+# |---|---|---|---|---|
+# | nothing | 0.630<!-- sentence_vectors: before/spearman .3f --> | | | 0.43<!-- sentence_vectors: before/random_pairs .2f --> |
+# | regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/regression/spearman/min .3f --> | 0.812<!-- sentence_vectors: siamese/regression/spearman/max .3f --> | 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> |
+# | classification, three classes | 0.740<!-- sentence_vectors: siamese/classification/spearman/mean .3f --> | 0.714<!-- sentence_vectors: siamese/classification/spearman/min .3f --> | 0.756<!-- sentence_vectors: siamese/classification/spearman/max .3f --> | 0.43<!-- sentence_vectors: siamese/classification/random_pairs/mean .2f --> |
+# | in-batch negatives | 0.784<!-- sentence_vectors: siamese/in_batch/spearman/mean .3f --> | 0.777<!-- sentence_vectors: siamese/in_batch/spearman/min .3f --> | 0.794<!-- sentence_vectors: siamese/in_batch/spearman/max .3f --> | 0.10<!-- sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> |
+# | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> | 0.33<!-- sentence_vectors: siamese/margin/random_pairs/mean .2f --> |
 #
 # All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
 # classification by least, and least reliably; the in-batch negatives could use only the pairs with a score of 4 or
-# more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), which has six
-# layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles:
-# the mean cosine of sentences from different pairs falls from 0.43<!-- sentence_vectors: before/random_pairs .2f --> to
-# 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> with the regression, 0.10<!--
-# sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> with the in-batch negatives and 0.33<!--
-# sentence_vectors: siamese/margin/random_pairs/mean .2f --> with the margin. The classification leaves it at 0.43<!--
-# sentence_vectors: siamese/classification/random_pairs/mean .2f -->.
-#
-# <details><summary>Beside what others trained</summary>
-#
-# MiniLM by its README, the paper's by its sections 3 and 3.1 and table 1:
-#
-# | | what this page trains | 150<!-- sentence_vectors: settings/steps .0f --> steps on one core | MiniLM, as it came | the paper's SBERT-NLI-base |
-# |---|---|---|---|---|
-# | body | MiniLM's first 3 layers; the last learns | the same; all three learn | 6 layers of width 384 | BERT base: 12 of width 768 |
-# | pairs | 96, with a score | 5,749, with a score | 1.17 billion that belong together | a million, with a class |
-# | steps × pairs | 15 × 16 | 150 × 16 | 100,000 × 1,024 | one epoch in batches of 16 |
-# | asked | 64 pairs of this book | STS-B, validation | STS-B, validation | STS-B, test |
-# | Spearman before | about 0.67 | 0.630<!-- sentence_vectors: before/spearman .3f --> | – | 0.464 |
-# | after | 0.75, by regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f -->, by regression | 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f --> | 0.770, by classification |
-#
-# (Compare within a column only: the questions differ, and so does what each body had learned before.)
-#
-# </details>
+# more. None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), with six
+# layers and a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles
+# (last column).
 
 # %% [markdown]
 # ## What goes wrong
 #
 # ### Padding in the mean
 #
-# The man with the guitar again, this time in a batch with a long text, and pooled with `hidden.mean(dim=1)`:
+# The man with the guitar again, in a batch with a long text, and pooled with `hidden.mean(dim=1)`:
 
 # %%
 rows = [encoder.ids(text) for text in (nine[0], long)]
@@ -791,20 +752,12 @@ print(f"cosine to the same sentence alone: masked mean {masked @ alone:.2f}", en
 print(f"mean over everything {careless @ alone:.2f}")
 
 # %% [markdown]
-# A test with texts of one length passes. The vector depends on who else is in the batch.
-#
-# ### The wrong pooling
-#
-# A checkpoint belongs to the pooling it was trained with. MiniLM's was the mean; with the same weights `[CLS]` gives
-# 0.797<!-- sentence_vectors: untrained/cls/after_5/spearman .3f --> in place of
-# 0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f --> on STS-B, and the pooler (`pooler_output` in
-# Hugging Face's models, which looks as if it were meant for this)
-# 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough not to be noticed.
+# The vector depends on who else is in the batch. A test with texts of one length passes.
 #
 # ### The right answer counted as wrong
 #
-# In-batch negatives take every other v to be wrong. If a question stands in the batch twice, each copy is told that the
-# other's answer is wrong, and it is its own answer too. Even perfect vectors then have a loss that no training removes:
+# In-batch negatives take every other v to be wrong. If a question stands in the batch twice, each copy is told that
+# the other's answer, its own, is wrong. Even perfect vectors then have a loss that no training removes:
 
 # %%
 perfect = torch.eye(4)
@@ -820,9 +773,9 @@ logits = (20 * cosines(twice, twice)).masked_fill(
 print(f"duplicates left out: loss {F.cross_entropy(logits, torch.arange(4)):.3f}")
 
 # %% [markdown]
-# Such a floor does no harm by itself. Each copy has half of the softmax, so u is pulled to the one as hard as it is
-# pushed from the other; equal texts have equal vectors (without dropout), and the two cancel. Harm is done by a second
-# right answer in *other words*. Let pair 1 be a paraphrase of pair 0, at some cosine to it:
+# Such a floor does no harm by itself: u is pulled to the one copy as hard as it is pushed from the other, and for
+# equal vectors the two cancel. Harm is done by a second right answer in *other words*. Let pair 1 be a paraphrase of
+# pair 0, at some cosine to it:
 
 # %%
 for cosine in (1.0, 0.95, 0.9, 0.5):

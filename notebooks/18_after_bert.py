@@ -127,14 +127,14 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 # ## What the ranks say
 
 # %% [markdown]
-# **Predict.** BERT's paper gives BERT large 82.1 on GLUE's test sets. The leaderboard, in 2024, gives it 80.5. What has
-# changed: the model, the test sets, or neither?
+# **Predict.** BERT's paper gives BERT large 82.1 on GLUE's test sets. The leaderboard, in 2024, gives it 80.5. What
+# has changed: the model, the test sets, or neither?
 #
 # <details><summary>Answer</summary>
 #
 # Neither. They are the same answers to the same questions, and the paper averages other columns than the leaderboard.
-# A score with one decimal looks like a measurement. It is a measurement and a choice of columns, and here the choice is
-# worth more than a point and a half.
+# A score with one decimal looks like a measurement. It is a measurement and a choice of columns, and here the choice
+# is worth more than a point and a half.
 #
 # </details>
 
@@ -161,17 +161,16 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 
 # %% [markdown]
 # The leaderboard averages the two measures that some tasks have (F1 and accuracy, two correlations, two test sets),
-# then the nine tasks. The paper averages nine *columns*: WNLI is missing (that alone would give 82.45), MNLI counts twice,
-# and of other pairs one is taken, F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? Look at its
-# column, the last of `BOARD` in the folded cell at the top: four systems have exactly 65.1. That is what one gets by
-# answering the same for every pair; every system submitted until then had done worse, say BERT's authors, who left the
-# task out.
+# then the nine tasks. The paper averages nine *columns*: WNLI is missing (that alone would give 82.45), MNLI counts
+# twice, and of other pairs one is taken, F1 of QQP and MRPC, Spearman's correlation of STS-B. Why is WNLI missing? In
+# its column, the last of `BOARD` in the folded cell at the top, four systems have exactly 65.1, what one gets by
+# answering the same for every pair. Every system submitted until then had done worse, say BERT's authors.
 #
-# On one scale, as in the left picture, 82.1 became 89.9. Half of that gain is made in RTE and CoLA. The right picture
-# has nine tasks, WNLI among them: more than half of the lines' total length belongs to WNLI and RTE, the two smallest
-# training sets. People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's own
-# scale ([Nangia and Bowman 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is saturated,
-# which does not mean that language is understood.
+# In the left picture's columns 82.1 became 89.9, and half of that gain is made in RTE and CoLA. In the right picture
+# more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets. People who had
+# read a short instruction and twenty examples were put at 87.1 on the leaderboard's own scale ([Nangia and Bowman
+# 2019](https://arxiv.org/abs/1905.10425)), where rank 1 has 91.3: the benchmark is saturated, which does not mean that
+# language is understood.
 #
 # ## What was changed
 #
@@ -189,14 +188,13 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # | [I-BERT](https://arxiv.org/abs/2101.01321) | 2021 | computes with integers only | 2.4 to 4 times as fast on a GPU, accuracy similar |
 # | [HerBERT](https://aclanthology.org/2021.bsnlp-1.1/) | 2021 | BERT for Polish | – |
 #
-# Many more change the **text**, and little else: [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million papers),
-# [LegalBERT](https://arxiv.org/abs/2010.02559) (12 GB of legal text), [BERTweet](https://arxiv.org/abs/2005.10200) (850
-# million tweets), [LatinBERT](https://arxiv.org/abs/2009.10053), [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/)
-# (eleven African languages). The scores in the table were reported at different times, by the models' authors, some for
-# ensembles: they are no ranking. (ELMo, BERT, ERNIE and GROVER are puppets of *Sesame Street*, too.)
-#
-# Many can also be downloaded fine-tuned, to tell praise from complaint, say, or toxic comments from others. Then
-# somebody else has decided what is toxic, and on which texts: try twenty sentences of your own first.
+# The scores were reported at different times, by the models' authors, some for ensembles: they are no ranking. (ELMo,
+# BERT, ERNIE and GROVER are puppets of *Sesame Street*, too.) Many more change the **text**, and little else:
+# [SciBERT](https://arxiv.org/abs/1903.10676) (1.14 million papers), [LegalBERT](https://arxiv.org/abs/2010.02559) (12
+# GB of legal text), [BERTweet](https://arxiv.org/abs/2005.10200) (850 million tweets),
+# [LatinBERT](https://arxiv.org/abs/2009.10053), [AfriBERTa](https://aclanthology.org/2021.mrl-1.11/) (eleven African
+# languages). Many come fine-tuned, to tell toxic comments from others, say. Then somebody else has decided what is
+# toxic: try twenty sentences of your own first.
 #
 # Missing here: T5 and BART ([chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore damaged text),
 # SpanBERT (hides whole spans), ELECTRA (spots replaced words), XLNet (predicts words in shuffled order) and DistilBERT
@@ -227,11 +225,10 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 #
 # <details><summary>Answer</summary>
 #
-# Seven and a half times as much work. (Time is another matter: the authors, training on many chips, found ALBERT
-# xxlarge about three times slower than BERT large.) A shared layer is stored once and computed twelve times, so sharing
-# saves memory and no operations. And a layer four times as wide has matrices sixteen times as large; half as many
-# layers make that eight. (A little less: attention's scores grow fourfold only.) Whoever compares models by their
-# parameters alone compares the wrong number.
+# Seven and a half times as much. (In training on many chips the authors found it about three times slower than BERT
+# large.) A shared layer is stored once and computed twelve times: sharing saves memory and no operations. And a layer
+# four times as wide has matrices sixteen times as large; half as many layers make that eight (a little less, as
+# attention's scores grow fourfold only). Whoever compares parameters alone compares the wrong number.
 #
 # </details>
 
@@ -278,18 +275,18 @@ assert all(ours == theirs for ours, theirs in counted)
 #
 # ### RoBERTa: fresh holes
 #
-# You have met what RoBERTa changed: holes drawn anew at every reading ([chapter 13](13_pretraining.ipynb)), no next
-# sentence ([chapter 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)). What is wrong with old holes? By RoBERTa's
-# account BERT's texts were masked in ten versions and read forty times. (Chapter 13c could not confirm the forty: with
-# 256 texts in every batch they were read 13 times at most. Below we try both.)
+# RoBERTa draws holes anew at every reading ([chapter 13](13_pretraining.ipynb)) and leaves out the next sentence
+# ([chapter 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)). What is wrong with old holes? By its account
+# BERT's texts were masked in ten versions and read forty times. (Chapter 13c counts 13 times at most, with 256 texts
+# in every batch. Below we try both.)
 
 # %% [markdown]
-# **Predict.** Each version hides 15 % of the tokens. After ten versions, what share of the tokens has never been asked for:
-# none, a twentieth or a fifth?
+# **Predict.** Each version hides 15 % of the tokens. After ten versions, what share of the tokens has never been asked
+# for: none, a twentieth or a fifth?
 #
 # <details><summary>Answer</summary>
 #
-# A fifth. Ten times 15 % is 150 %, and one expects every token to have had its turn. But the draws do not know of one
+# A fifth. Ten times 15 % is 150 %, so every token seems to have had its turn. But the draws do not know of one
 # another: a token is spared with 0.85 each time, and 0.85¹⁰ = 0.197.
 #
 # </details>
@@ -310,34 +307,36 @@ for n, name in kinds.items():
 
 # %% [markdown]
 # However often the ten versions are read, a fifth of the text never serves as an answer. Fresh holes leave an eighth
-# after 13 readings, and next to nothing after forty. RoBERTa's paper calls the gain from fresh holes "comparable or
-# slightly better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is 86.6 for BERT
-# large, trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in 100,000
-# batches of 8,000 texts instead of a million of 256; 89.3 on 160 GB. Five times as many steps on these give 90.2.
+# after 13 readings, and next to nothing after forty. Yet RoBERTa's paper calls their gain "comparable or slightly
+# better". Most of what it won came from elsewhere. In its table 4, the accuracy on MNLI is 86.6 for BERT large,
+# trained on 13 GB of text; 89.0 for a model of that size on 16 GB, with fresh holes, without NSP, in 100,000 batches
+# of 8,000 texts instead of a million of 256; 89.3 on 160 GB, and with five times the steps 90.2.
 #
 # ### DeBERTa: where, apart from what
 #
-# BERT *adds* the position to the word before layer 0. DeBERTa keeps two vectors apart, content $H$ and relative
-# position $P$, and lets three pairs of them meet. Queries and keys are computed from both ($Q^c, K^c$ and $Q^r, K^r$).
-# With $\delta(i,j)$ for "how far is $i$ behind $j$", cut off at $\pm k$:
+# *I see you.* Seen from "I", "see" is the next word, and "you" stands two places on. BERT *adds* a position to each
+# word before layer 0. DeBERTa keeps content and *relative* position apart: a vector for each word, and one for each
+# distance. With $k = 2$ there are $2k = 4$ distances, numbered by δ:
+#
+# | seen from word *i*, word *j* stands | two or more places on | next | here | anywhere before |
+# |---|---|---|---|---|
+# | δ(*i*, *j*) | 0 | 1 | 2 | 3 |
+#
+# When "I" (word 0) looks at "you" (word 2), three products are added. Their queries and keys come from contents
+# ($Q^c, K^c$) or from distances ($Q^r, K^r$, a row for each δ). With heads of width $d = 1$ and made-up numbers:
+#
+# | "I" asks "you" | product | by hand |
+# |---|---|---|
+# | Does what I look for fit what you say? | $Q^c_0 \cdot K^c_2$ | 2 · 3 = 6 |
+# | Does what I look for fit where you stand, seen from me (δ = 0)? | $Q^c_0 \cdot K^r_0$ | 2 · 1 = 2 |
+# | Does what you say fit where I stand, seen from you (δ = 3)? | $K^c_2 \cdot Q^r_3$ | 3 · 2 = 6 |
+#
+# The sum is divided by $\sqrt{3d}$: $A_{02} = 14 / \sqrt 3 = 8.08$. In general:
 #
 # $$A_{ij} = \frac{1}{\sqrt{3d}}\Big(Q^c_i {K^c_j}^{\!\top} + Q^c_i {K^r_{\delta(i,j)}}^{\!\top} + K^c_j {Q^r_{\delta(j,i)}}^{\!\top}\Big)$$
 #
-# In words, for word $i$ ("I") and word $j$ ("you"), the three products ask: does what I look for fit what you say? Does
-# what I look for fit where you stand, seen from me? Does what you say fit where I stand, seen from you?
-#
-# $K^r$ and $Q^r$ have $2k$ rows, one for each distance, and $\delta$ is a row's number. For four words and $k = 2$:
-#
-# | δ(*i*, *j*) | *j* = 0 | 1 | 2 | 3 |
-# |---|---|---|---|---|
-# | *i* = 0 | 2 | 1 | 0 | 0 |
-# | 1 | 3 | 2 | 1 | 0 |
-# | 2 | 3 | 3 | 2 | 1 |
-# | 3 | 3 | 3 | 3 | 2 |
-#
-# So $A_{01}$, the score of word 0 for word 1, is the sum of $Q^c_0 \cdot K^c_1$, of $Q^c_0$ with row 1 of $K^r$, and of
-# $K^c_1$ with row 3 of $Q^r$, over $\sqrt{3d}$, where $d$ is a head's width. In the code `gather(1, delta)` takes from
-# row $i$ the numbers of the columns $\delta(i, 0), \delta(i, 1), \dots$ (`paper` is explained below the output.)
+# In the code, `gather(1, delta)` takes from row $i$ the columns $\delta(i, 0), \delta(i, 1), \dots$ (What `paper` is
+# for comes after it.)
 
 
 # %%
@@ -350,6 +349,11 @@ def disentangled(Q, K, Q_r, K_r, k, paper=True):
     from_place = (K @ Q_r.T).gather(1, back).T  # row j, then turned
     return (Q @ K.T + to_place + from_place) / math.sqrt(3 * Q.shape[1])
 
+
+Q, K = torch.tensor([[2.0], [1.0], [-1.0]]), torch.tensor([[1.0], [0.0], [3.0]])
+Q_r, K_r = torch.tensor([[0.0], [-1], [0], [2]]), torch.tensor([[1.0], [4], [0], [-1]])
+by_hand = disentangled(Q, K, Q_r, K_r, k=2)[0, 2]
+print(f"I looks at you: {by_hand:.2f}")
 
 # %% tags=["hide-input", "atol=1e-4"]
 torch.manual_seed(0)
@@ -380,13 +384,16 @@ print(f"the same word everywhere, moved by one place: {moved:.5f} apart")
 
 # %% tags=["remove-cell"]
 assert off < 1e-5 and moved < 1e-4
+assert abs(by_hand - 14 / math.sqrt(3)) < 1e-5
 
 # %% [markdown]
-# Hugging Face's module, which runs the published weights, has $\delta(i,j)$ in the *third* term as well, where the
-# paper prints $\delta(j,i)$. So has the authors' own code. Someone who builds DeBERTa from the formula and loads those
-# weights gets wrong vectors and no error. The last line compares each score with that of the two words one place
-# further on, and shows what separating the two is for: scores know how far apart two words are, not where the sentence
-# began. (Just before it predicts the hidden words, DeBERTa adds absolute positions after all.)
+# The last line compares each score with that of the two words one place further on, and shows what keeping the two
+# apart is for: scores know how far apart two words are, not where the sentence began. (Just before it predicts the
+# hidden words, DeBERTa adds absolute positions after all.)
+#
+# And `paper`? Hugging Face's module, which runs the published weights, has $\delta(i,j)$ in the *third* term as well,
+# where the paper prints $\delta(j,i)$; so has the authors' own code. In our example that is row 0 of $Q^r$ in place of
+# row 3. Someone who builds DeBERTa from the formula and loads those weights gets wrong vectors and no error.
 #
 # ### I-BERT: integers
 #
@@ -441,21 +448,20 @@ with torch.no_grad():
         print(f"{share_of_zeros(model):4.0%} zeros")
 
 # %% [markdown]
-# For the error of i-GELU the paper's own table, too, gives 0.018. On this one sentence the matrices of MiniLM's linear
-# layers survive 8 bits instead of 32 with little loss; with a step for each row, two decimals show none. With 4 bits
-# separate steps are needed: a common step is made for a table's largest weight, and rounds half of all to 0.
-# (Only the weights were rounded here. I-BERT also rounds what flows through the layers, and computes with integers.)
+# On this one sentence the matrices of MiniLM's linear layers survive 8 bits instead of 32 with little loss; with a
+# step for each row, two decimals show none. With 4 bits separate steps are needed: a common step is made for a table's
+# largest weight, and rounds half of all to 0. (Only the weights were rounded here. I-BERT also rounds what flows
+# through the layers. The paper, too, gives 0.018 for i-GELU.)
 #
 # ## Encoder or decoder?
 #
 # "Isn't a decoder all you need?", asks one of the lectures. BERT's authors trained their model from left to right,
-# too; [chapter 13c](13c_choices.ipynb) shows what it lost against a BERT that was trained without NSP as well: half a
-# point on SST-2, nine points on MRPC, ten on SQuAD. Why so unequally?
+# too. Against a BERT without NSP as well it lost half a point on SST-2, nine points on MRPC, ten on SQuAD ([chapter
+# 13c](13c_choices.ipynb)). Why so unequally?
 #
 # ### Two readers, two masks
 #
-# Let us train two readers with the same parameters, the same data and the same number of steps. They differ in their
-# masks. They read numbers in words and learn two tasks:
+# Let us train two readers that differ in nothing but their masks. They read numbers in words and learn two tasks:
 #
 # - **each word**: does it count thousands? In "three hundred twelve thousand five" the first three do, in "three
 #   hundred twelve" none does;
@@ -548,15 +554,15 @@ def trained(causal, steps=300):
 
 
 # %% [markdown]
-# **Predict.** Two tasks and two masks. Where does the causal mask cost nothing, and where much? How good can the reader with
-# the causal mask become at best?
+# **Predict.** Two tasks and two masks. Where does the causal mask cost nothing, and where much? How good can the
+# reader with the causal mask become at best?
 #
 # <details><summary>Answer</summary>
 #
 # For the whole number it costs nothing: the answer is read off at the last position, which has seen everything. For
-# each word it costs a lot, and no training helps. In half of the numbers there is no "thousand" at all, and until one
-# comes the left-to-right reader can only toss a coin; after it, the answer is certain. That makes about 70 % at best
-# (counted in our numbers). The reader that sees both sides gets nearly all right.
+# each word it costs a lot, and no training helps. Half of the numbers have no "thousand", and until one comes the
+# left-to-right reader can only toss a coin; after it, the answer is certain. That makes about 70 % at best. The reader
+# that sees both sides gets nearly all right.
 #
 # </details>
 
@@ -583,20 +589,20 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 #
 # <details><summary>What we saw</summary>
 #
-# The whole number under the causal mask, from 1.00 to 0.50: the first place has read one word. The full mask keeps 1.00.
+# The whole number under the causal mask, from 1.00 to 0.50: the first place has read one word. The full mask keeps
+# 1.00.
 #
 # </details>
 #
-# SST-2 is a task like *the whole*; marking an answer inside a paragraph, as in SQuAD, is one like *each word*. That may
-# be why BERT's left-to-right twin lost so little on the one and so much on the other. (Pairs of sentences fit less well:
-# the end sees both, but A's vectors were made without B. MNLI lost 1.8 and QNLI 0.6, MRPC, which is small, nine.) A
-# decoder may answer in *text* after it has read everything: its own words come last, and see all.
+# SST-2 is a task like *the whole*; marking an answer inside a paragraph, as in SQuAD, is one like *each word*. That
+# may be why BERT's left-to-right twin lost so little on the one and so much on the other. (Pairs fit less well: the
+# end sees both sentences, but A's vectors were made without B. MNLI lost 1.8 and QNLI 0.6, MRPC, which is small,
+# nine.) A decoder may answer in *text* after it has read everything: its own words come last, and see all.
 #
 # ### What the mask buys
 #
-# The mask brings something, too. A left-to-right model gets an exercise from every token, BERT from 15 %. And it can
-# *write*: what it has read need not be read again (the cache of [chapter 9b](09b_cache.ipynb)), because nothing that
-# comes later can change it.
+# A left-to-right model gets an exercise from every token, BERT from 15 %. And it can *write*: what it has read need
+# not be read again (the cache of [chapter 9b](09b_cache.ipynb)), because nothing that comes later can change it.
 
 
 # %%
@@ -623,10 +629,10 @@ assert both_ways == cost.generation_flops(BertConfig.BASE, **sizes, cache=False)
 # %% [markdown]
 # ### No probability of a text
 #
-# There is a second reason why "bidirectional models can't generate", as another lecture has it. What is the probability
-# of a sentence? From left to right it is a product, each word given those before it, and over all sentences the
-# products sum to 1. BERT fills holes in any order. Take a tiny BERT with random weights, a vocabulary of six words, and
-# texts of two words: fill the first hole and then the second, or the other way round.
+# "Bidirectional models can't generate", says another lecture, and there is a second reason. What is the probability of
+# a sentence? From left to right it is a product, each word given those before it, and over all sentences the products
+# sum to 1. BERT fills holes in any order. Take a tiny BERT with random weights, a vocabulary of six words, and texts
+# of two words: fill the first hole and then the second, or the other way round.
 
 # %% tags=["atol=0.02"]
 torch.manual_seed(1)
@@ -656,8 +662,8 @@ assert 0.02 < apart < 0.5
 
 # %% [markdown]
 # Two different answers to one question, and no rule which to believe: BERT's conditional probabilities need not belong
-# to any joint distribution. These weights are random. Do the two agree after training? MiniLM, trained further to
-# fill holes ([chapter 13](13_pretraining.ipynb)):
+# to any joint distribution. Do they after training? MiniLM, trained further to fill holes ([chapter
+# 13](13_pretraining.ipynb)):
 
 # %% tags=["atol=1e-4"]
 hole_filler, _ = stored.fill_mask()
@@ -682,11 +688,11 @@ for a, b in (("new", "york"), ("this", "house")):
 assert left < right / 5
 
 # %% [markdown]
-# Not in these two: *new york* is eight times as likely the one way, *this house* fourteen times the other. Fill "He drank
-# [MASK] [MASK]." in both orders yourself: [Type your own](../book/live.md#a-bert-that-fills-holes).
+# Not in these two: *new york* is eight times as likely the one way, *this house* fourteen times the other. Fill "He
+# drank [MASK] [MASK]." in both orders yourself: [Type your own](../book/live.md#a-bert-that-fills-holes).
 #
-# Wang and Cho (2019) let BERT write nevertheless, word by word in random order; the texts were more diverse and slightly
-# worse than those of a left-to-right model.
+# Wang and Cho (2019) let BERT write nevertheless, word by word in random order; the texts were more diverse and
+# slightly worse than those of a left-to-right model.
 #
 # ### Do decoders replace BERT?
 #
@@ -695,9 +701,9 @@ assert left < right / 5
 # same data: encoders are better at classification and retrieval, decoders at writing, and an encoder of 400 million
 # beats a decoder of a billion on MNLI. [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained 38 models:
 # masked words usually give the better representations, the left-to-right exercise learns faster, and at equal cost it
-# is best to begin from left to right and go on with masked words. If you have labels and texts to be *read*, an encoder
-# is the cheaper answer. If the answer is a text, it is not. With the whole Transformer of [chapter
-# 6](06_decoder.ipynb), there are three to choose from:
+# is best to begin from left to right and go on with masked words. For texts to be *read*, with labels, an encoder is
+# the cheaper answer. If the answer is a text, it is not. With the whole Transformer of [chapter 6](06_decoder.ipynb),
+# there are three to choose from:
 
 # %% tags=["remove-input"]
 draw("three_families")
@@ -707,11 +713,11 @@ draw("three_families")
 #
 # ## What BERT cannot do
 #
-# "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32 sentences we wrote one that
-# **means the same** in other words (a few say "it" or "them" for the thing), and one that **looks the same** and means
-# something else: on another topic, with a negation, in another word order, with another number, eight of each. Which of
-# the two has the closer vector? (The mean of MiniLM's last layer, as in [chapter 17](17_sentence_bert.ipynb): trained to
-# put texts that belong together close to each other, paraphrases among them.)
+# "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32 sentences we wrote one
+# that **means the same** in other words (a few say "it" or "them" for the thing), and one that **looks the same** and
+# means something else: on another topic, with a negation, in another word order, with another number, eight of each.
+# Which of the two has the closer vector? (The mean of MiniLM's last layer, as in [chapter 17](17_sentence_bert.ipynb),
+# trained for paraphrases, among others.)
 
 # %% tags=["hide-input"]
 TRIPLES = """
@@ -837,14 +843,14 @@ for kind, three in groups.items():
     print(f"{kind:14}", "\n               ".join(three[0]))
 
 # %% [markdown]
-# **Predict.** In how many of the eight triples with a negation does MiniLM put the paraphrase nearer than the look-alike?
-# And in how many of those on another topic?
+# **Predict.** In how many of the eight triples with a negation does MiniLM put the paraphrase nearer than the
+# look-alike? And in how many of those on another topic?
 #
 # <details><summary>Answer</summary>
 #
-# One of eight with a negation, eight of eight on another topic. Both fit a vector that says what a sentence is *about*:
-# a "not" does not change the topic. Counting common words finds two topics, but the mean of MiniLM's *static* vectors
-# seven: hardly more than a list of words is needed. For a search that may do; for a leaflet on drugs it does not.
+# One of eight with a negation, eight of eight on another topic. Both fit a vector that says what a sentence is
+# *about*: a "not" does not change the topic. The mean of MiniLM's *static* vectors finds seven topics: hardly more
+# than a list of words is needed. For a search that may do; for a leaflet on drugs it does not.
 #
 # </details>
 
@@ -905,11 +911,9 @@ assert round(found["word order"][0][1].item(), 2) == 0.98
 
 # %% [markdown]
 # A "not", another order or a wrong number nearly always moves MiniLM's vector less than other words for the same thing
-# do.
-#
-# Thirty-two triples of our own are a demonstration, the look-alikes were made to be hard, and it is
-# *one vector* of one checkpoint that fails: a model that reads both sentences at once at least sees the words side by
-# side; whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough).
+# do. But thirty-two triples of our own are a demonstration, their look-alikes were made to be hard, and it is *one
+# vector* of one checkpoint that fails. A model that reads both sentences at once at least sees the words side by side;
+# whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough).
 #
 # BERT's own predictions overlook negation, too: Ettinger (2020) let it complete "A robin is a …" and "A robin is not a
 # …", and found "clear insensitivity to the contextual impacts of negation". The filler from above:
@@ -947,8 +951,8 @@ print(f"words in common: {negated:.1f} with a not, {another:.1f} with another no
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. Who is first?** The first four ranks lie within two tenths. Order these four by the paper's nine columns
-# instead of the leaderboard's score, then by the nine tasks without WNLI. Who wins each time?
+# **Exercise 1. Who is first?** The first four ranks lie within two tenths. Order these four by the paper's nine
+# columns instead of the leaderboard's score, then by the nine tasks without WNLI. Who wins each time?
 
 # %% tags=["hide-cell"]
 # Solution 1
