@@ -128,12 +128,12 @@ expected = pairs_of(ids.tolist(), reach=2)
 assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expected)
 
 # %% [markdown]
-# One could ask of the pair (tree, old): which word stood near *tree*? That is a choice among the whole vocabulary, a
-# softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks something cheaper.
-# It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each: *did this word
-# stand near?* Every word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With one, a word would always
-# count as its own neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is $\sigma(v' \cdot v)$, with $\sigma(x)
-# = 1/(1 + e^{-x})$ as in logistic regression. So the loss of one pair is (equation 4 of the paper)
+# One could ask of the pair (tree, old): which word stood near *tree*? That is a softmax over the whole vocabulary, ten
+# thousand words or more, for every pair of a long text. **Negative sampling** asks something cheaper. It puts the true
+# pair among $k$ false ones, whose second word is drawn at random, and asks of each: *did this word stand near?* Every
+# word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With one, a word would always count as its own
+# neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is $\sigma(v' \cdot v)$, with $\sigma(x) = 1/(1 + e^{-x})$
+# as in logistic regression. So the loss of one pair is (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
@@ -340,10 +340,10 @@ print("hidden states, numbers in each:", *ours.shape)
 draw("word_states")
 
 # %% [markdown]
-# The whole path, with Hugging Face's names (with the hub's name and sentences of your own it runs without this course's
-# library). Does *light* mean "not heavy"? Twelve sentences to learn from, twelve held out, six of each meaning in both.
-# The body is frozen; only the regression's 385 numbers are trained. `batch` holds ids, segments and the mask of
-# padding, each (12, n); `char_to_token` finds the piece in which the word begins.
+# The whole path, with Hugging Face's names (it runs without this course's library, too). Does *light* mean "not heavy"?
+# Twelve sentences to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
+# regression's 385 numbers are trained. `batch` holds ids, segments and the mask of padding, each (12, n);
+# `char_to_token` finds the piece in which the word begins.
 
 
 # %%
@@ -581,7 +581,7 @@ assert there["all others, mean"][1] > word_in[1]
 # others, last line.)
 #
 # Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
-# the same sense and in different ones (at other positions, as always), and of two different ones of the four words:
+# the same sense and in different ones, and of two different ones of the four words:
 
 # %%
 alike = torch.tensor([[one == other for other in sense] for one in sense])

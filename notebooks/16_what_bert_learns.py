@@ -81,8 +81,8 @@ logging.disable_progress_bar()
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
 # The last column matters most: "this head finds 94 % of the governors" says nothing until we know what something
-# *without any grammar* finds. So the results below have a baseline beside them, and most a second one: a BERT of the
-# same size that was never trained.
+# *without any grammar* finds. So results have a baseline beside them, and most a second one: a BERT of the same size
+# that was never trained.
 #
 # The trees are those of **Universal Dependencies**, a way to annotate that more than a hundred languages share. Each
 # word has a tag (`NOUN`, `VERB`, …), a governor, and the name of its relation to the governor. This chapter needs:
@@ -278,7 +278,7 @@ for way, hits in zip(("up", "down"), governor_hits(by_hand, [2, 3, 0]), strict=T
 
 
 # %% [markdown]
-# Here is layer 2, head 8 on the sentence about the farmer. Choose another head or word, with mouse or keyboard.
+# Here is layer 2, head 8 on the farmer's sentence. Choose another head or word, with mouse or keyboard.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 weights = looks["MiniLM"][1][0]
@@ -606,7 +606,7 @@ for same, others in lucky.values():
 assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 
 # %% [markdown]
-# Choosing does not feel like training, and it is. What was chosen on some sentences is counted on others.
+# Choosing does not feel like training, and it is: what was chosen on some sentences is counted on others.
 #
 # And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
 # Wallace, 2019) quite different weights gave the same answers. Weights are good for forming hypotheses; to test one,

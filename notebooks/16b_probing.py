@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Probing the layers
 #
-# In *a light box is a light* the first "light" is an adjective, the second a noun. In the middle of MiniLM each of the
+# *A light box is a light.* The first "light" is an adjective, the second a noun. In the middle of MiniLM each of the
 # two is 384 numbers, and none of them says "noun". Yet a small classifier, trained on such vectors, has the tags of 97
 # in 100 words right, in sentences that it has never seen. **Does the layer know what a noun is, or has the classifier
 # learned it by heart? And if a layer knows, which one?**
@@ -36,9 +36,9 @@ draw("probe_and_control")
 # - mix layers with learned weights, compute differential scores, and say what they do and do not show;
 # - silence a head, and measure what the model loses.
 #
-# **Time** about 45 minutes. **You need** chapters [12](12_bert.ipynb), [15](15_features.ipynb), of
-# [15b](15b_which_layers.ipynb#a-mix-of-all-layers) the scalar mix, and [16](16_what_bert_learns.ipynb); of 16 the section on [the ways to
-# ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) is enough.
+# **Time** about 45 minutes. **You need** chapters [12](12_bert.ipynb), [15](15_features.ipynb),
+# [15b](15b_which_layers.ipynb#a-mix-of-all-layers) and [16](16_what_bert_learns.ipynb); of 15b the scalar mix is
+# enough, of 16 [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us).
 
 # %% tags=["hide-input"]
 import copy
