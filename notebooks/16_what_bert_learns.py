@@ -606,7 +606,7 @@ for same, others in lucky.values():
 assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 
 # %% [markdown]
-# Choosing does not feel like training, and it is: what was chosen on some sentences is counted on others.
+# Choosing does not feel like training, and it is. What was chosen on some sentences is counted on others.
 #
 # And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
 # Wallace, 2019) quite different weights gave the same answers. Weights are good for forming hypotheses; to test one,
