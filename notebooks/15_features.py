@@ -5,8 +5,8 @@
 # words separate entries. A table of word vectors has one row for "light", whatever the sentence. BERT starts from such
 # a row, and turns it into a vector for *this* "light", in this sentence.
 #
-# In [chapter 14](14_fine_tuning.ipynb) BERT's layers were trained further, anew for every task. This chapter leaves
-# them as they are and only reads vectors off. **What does such a vector know that a row of a table does not?**
+# [Chapter 14](14_fine_tuning.ipynb) trained BERT's layers further, anew for every task. Here they stay as they are, and
+# we only read vectors off. **What does such a vector know that a row of a table does not?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -102,7 +102,7 @@ logging.disable_progress_bar()
 #
 # *We sat in the shade of the … and listened to its leaves.* You can guess the missing word from the words around it.
 # **word2vec** (Mikolov et al., 2013) turns this round: it gives a word a vector from which one can guess the words
-# around it. Of a sentence it keeps only pairs: each word with each of its neighbours, up to a certain distance.
+# around it. Of a sentence it keeps only pairs: each word with each neighbour up to a certain distance.
 
 
 # %%
@@ -128,13 +128,12 @@ expected = pairs_of(ids.tolist(), reach=2)
 assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expected)
 
 # %% [markdown]
-# From the pair (tree, old) a model could be asked "which word stood near *tree*?" That is a choice among the whole
-# vocabulary, a softmax over ten thousand words or more, for every pair of a long text. **Negative sampling** asks
-# something cheaper. It puts the true pair among $k$ false ones, whose second word is drawn at random, and asks of each:
-# *did this word stand near?* Every word has two vectors: $v$ is used when the word itself is asked about, $v'$ when it
-# may be the neighbour. (With one, $v \cdot v$ is never negative, and a word would always count as its own neighbour.)
-# The probability of "yes" is $\sigma(v' \cdot v)$, where $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the
-# loss of one pair is (equation 4 of the paper)
+# One could ask of the pair (tree, old): which word stood near *tree*? That is a softmax over the whole vocabulary, ten
+# thousand words or more, for every pair of a long text. **Negative sampling** asks something cheaper. It puts the true
+# pair among $k$ false ones, whose second word is drawn at random, and asks of each: *did this word stand near?* Every
+# word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With one, a word would always count as its own
+# neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is $\sigma(v' \cdot v)$, with $\sigma(x) = 1/(1 + e^{-x})$
+# as in logistic regression. So the loss of one pair is (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
@@ -146,9 +145,8 @@ from lectures_lib.show.drawings import draw
 draw("skip_gram")
 
 # %% [markdown]
-# The false neighbours' right answer is "no", and $1 - \sigma(x) = \sigma(-x)$: that is the minus sign in the formula. The
-# model is right about "old" and "soup", and pays most for "key". (In three digits, the parts seem to miss the sum by
-# 0.001.)
+# For the false neighbours "no" is right, and $1 - \sigma(x) = \sigma(-x)$: hence the minus sign. The model is right
+# about "old" and "soup", and pays most for "key".
 
 
 # %%
@@ -166,11 +164,10 @@ print(" + ".join(f"{part:.3f}" for part in parts), f"= {sum(parts):.3f}")
 print(f"by the function: {skip_gram_loss(v, near, noise):.3f}")
 
 # %% [markdown]
-# Two details make it work on real text (sections 2.2 and 2.3 of the paper). False neighbours are drawn with
-# probabilities proportional to count$^{3/4}$, a compromise between "as often as in the text" and "all alike". And
-# frequent words are thinned out: an occurrence of a word that makes up the share $f$ of the text is kept with
-# probability $\sqrt{t/f}$, but at most 1. By hand, for a text of 1,000 words with 900 times "the", 90 times "tree", 10
-# times "oak", and $t = 0.01$:
+# Two details make it work on real text (sections 2.2 and 2.3). False neighbours are drawn with probabilities
+# proportional to count$^{3/4}$, between "as often as in the text" and "all alike". And frequent words are thinned out:
+# each occurrence of a word that makes up the share $f$ of the text is kept with probability $\sqrt{t/f}$, at most 1. By
+# hand, for 900 times "the", 90 times "tree", 10 times "oak", and $t = 0.01$:
 
 # %%
 counts = torch.tensor([900, 90, 10])
@@ -189,9 +186,9 @@ assert_close(skip_gram_loss(v, near, noise), word2vec.skip_gram_loss(v, near, no
 assert_close(keep, torch.tensor([(0.01 / f) ** 0.5 for f in (0.9, 0.09, 0.01)]))
 
 # %% [markdown]
-# The model is two tables. As in the authors' code, the vectors $v$ begin small and random and the vectors $v'$ at 0,
-# so that every dot product begins at 0, every answer at $\sigma(0) = 1/2$, and the loss of a pair at $(k + 1)\log 2$.
-# Words with the same neighbours are pulled towards the same $v'$, and so towards each other.
+# The model is two tables. As in the authors' code, the vectors $v$ begin small and random and the vectors $v'$ at 0, so
+# that every answer begins at $\sigma(0) = 1/2$ and the loss of a pair at $(k + 1)\log 2$. Words with the same
+# neighbours are pulled towards the same $v'$, and so towards each other.
 
 
 # %%
@@ -218,9 +215,9 @@ class SkipGram(nn.Module):
 # Now we train it, on a text that everybody has: Python's manual. It speaks neither of lamps nor of suitcases, so
 # instead of "light" we *make* an ambiguous word. "turtle" (a package that draws) and "header" (of a mail) have nothing
 # to do with each other. In half of the places, chosen at random, each of them is replaced by the same new word,
-# `turtle/header`. Such pseudowords are an old trick: unlike in nature, both meanings are known exactly, and the other
-# half of the places gives each word a vector of its own to compare with. (`SkipGramBatches` draws, in every epoch, the
-# words that stay, how far each looks (1 to 5) and the false neighbours.)
+# `turtle/header`. Of such a pseudoword both meanings are known exactly, and the other half gives each word a vector of
+# its own to compare with. (`SkipGramBatches` draws anew in every epoch which words stay, how far each looks, and the
+# false neighbours.)
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -259,11 +256,9 @@ assert history.losses[-1] < 2.6
 # <details><summary>Answer</summary>
 #
 # Near to both: each of these cosines is above 0.5 in our run, while the one between "turtle" and "header" is below 0.4.
-# The largest is that with the point halfway, above 0.75. (It follows from the others: of vectors of length 1, the
-# cosine with the point halfway is the sum of the two cosines over $\sqrt{2+2c}$, with $c$ the cosine between "turtle"
-# and "header".) It is tempting to think that training will settle for one of the meanings. But every occurrence pulls
-# at the same row of the table, some towards drawing, some towards mail, and a row that is pulled in two directions ends
-# up between them.
+# The largest is that with the point halfway, above 0.75. It is tempting to think that training will settle for one of
+# the meanings. But every occurrence pulls at the same row of the table, some towards drawing, some towards mail, and
+# the row ends up between them.
 #
 # </details>
 
@@ -291,8 +286,8 @@ plots.heatmap(table.clamp(min=0), names, fields, ax=ax, numbers=".1f", limit=1.0
 plt.show()
 
 # %% [markdown]
-# So the table puts a word with two meanings **between** them, at a point moderately near to drawing and to mail.
-# Whatever method fills a table, one row is one point: nobody looks at the sentence when the vector is looked up.
+# So a word with two meanings stands **between** them. However a table is filled, one row is one point: nobody looks at
+# the sentence when the vector is looked up.
 #
 # ## ELMo, GPT, BERT
 #
@@ -302,8 +297,8 @@ plt.show()
 draw("one_row_or_a_vector_each")
 
 # %% [markdown]
-# The year 2018 brought three ways to do it, which the [lectures](../book/references.md) compare. (CoNLL-2003 is a task
-# of finding names in news, GLUE a collection of tasks.)
+# The year 2018 brought three ways to do it, which the [lectures](../book/references.md) compare. (CoNLL-2003: finding
+# names in news. GLUE: a collection of tasks.)
 #
 # | | reads | what one takes for a task | CoNLL-2003 names, test F1 | GLUE, average |
 # |---|---|---|---|---|
@@ -312,17 +307,15 @@ draw("one_row_or_a_vector_each")
 # | BERT base | a Transformer, both sides in every layer | fine-tuning; features come within 0.3 of it (development split) | 92.4 | 79.6 |
 # | BERT large | the same, larger | fine-tuning | 92.8 | 82.1 |
 #
-# (Figures of the BERT paper, tables 1 and 7. On GLUE, ELMo's features went into a BiLSTM with attention. The models
-# also differ in size and in what they had read, so the table compares systems, not ideas.)
-#
-# From ELMo also comes a way to take all layers at once, the scalar mix: [chapter 15b](15b_which_layers.ipynb) builds it.
+# (Figures of the BERT paper, tables 1 and 7. The models differ in size and in what they had read, too: the table
+# compares systems, not ideas.) [Chapter 15b](15b_which_layers.ipynb) builds ELMo's weighted sum.
 
 # %% [markdown]
 # ## A word's vector
 #
-# Taking a word's vector out of BERT takes a few lines, and they are easy to get wrong. The text becomes pieces,
-# `[CLS]` goes in front, and a word may have several pieces. The paper takes the vector of a word's **first** piece.
-# For the sentence of the bicycle:
+# Taking a word's vector out of BERT takes a few lines, and they are easy to get wrong. The text becomes pieces, `[CLS]`
+# goes in front, and a word may have several pieces. The paper takes the vector of the **first**. For the sentence of
+# the bicycle:
 
 # %%
 example = next(e for e in examples if e["text"].startswith("This racing bike"))
@@ -340,18 +333,17 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# State 0 is the normalised sum of the three embeddings. Each of MiniLM's six layers adds one, so there are seven. Of
-# all these vectors a classifier gets one from each sentence, here the last of its "light":
+# State 0 is the normalised sum of the three embeddings, and each of MiniLM's six layers gives one more. A classifier
+# gets one of these seven vectors from each sentence, here the last of its "light":
 
 # %% tags=["remove-input"]
 draw("word_states")
 
 # %% [markdown]
-# The whole path, with Hugging Face's names (with `"sentence-transformers/all-MiniLM-L6-v2"` for `minilm.checkpoint()`
-# and sentences of your own it runs without this course's library). Does *light* mean "not heavy"? Twelve sentences to
-# learn from, twelve held out, six of each meaning in both. The body is frozen; only the regression's 385 numbers are
-# trained. `batch` holds ids, segments and the mask of padding, each (12, n); `char_to_token` finds the piece in which
-# the word begins.
+# The whole path, with Hugging Face's names (it runs without this course's library, too). Does *light* mean "not heavy"?
+# Twelve sentences to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
+# regression's 385 numbers are trained. `batch` holds ids, segments and the mask of padding, each (12, n);
+# `char_to_token` finds the piece in which the word begins.
 
 
 # %%
@@ -387,8 +379,7 @@ assert len(wrong) == 1 and wrong[0]["text"].startswith("The plants need more lig
 assert abs(classifier.predict_proba(word_features(new)) - 0.5).min() > 0.05
 
 # %% [markdown]
-# The library's `word_vectors` does the same for many texts at once, sorted by length. Are the three equal: ours by
-# hand, the library's, and Hugging Face's?
+# The library's `word_vectors` does it for many texts at once. Are ours by hand, the library's and Hugging Face's equal?
 
 # %% tags=["hide-input", "atol=1e-4"]
 cut = features.cut_text(tokenizer, example["text"], example["word"], example["index"])
@@ -404,11 +395,11 @@ assert_close(ours, hidden, atol=1e-5, rtol=0)
 # %% [markdown]
 # ## Does the vector know the meaning?
 #
-# The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and "spring". The test needs no
-# training: for every sentence, look for the nearest vector (largest cosine) among the other sentences with the same
+# The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and "spring". The test needs
+# no training: for every sentence, look for the nearest vector (largest cosine) among the other sentences with the same
 # word. Does it have the same meaning? Guessing is right half of the time. (`V`, (7, 96, 384), holds every sentence's
-# vector in all states; `cuts` its ids and the places of its word. `similarity` is a table (96, 96), as is `may`, below;
-# `features.cosines_among(V)` makes one of each state, of cosines.)
+# vector in all states; `cuts` its ids and the places of its word. `features.cosines_among(V)` is a table (96, 96) of
+# cosines for each state.)
 
 
 # %%
@@ -426,8 +417,9 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # %% [markdown]
 # One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
 # beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
-# word, both meanings stand equally often at each position. But as nobody is their own neighbour, one's own position now
-# points to the *wrong* meaning. So only neighbours with the word at another position are allowed (in code, `may`):
+# word, both meanings stand equally often at each position. But no sentence is its own neighbour, so that at its own
+# position the *wrong* meaning is ahead by one. Only neighbours with the word at another position are allowed, therefore
+# (in code, `may`):
 
 # %% tags=["remove-input"]
 draw("nearest_by_position")
@@ -458,9 +450,9 @@ for table in (by_position, features.cosines_among(V)[6]):
     assert abs(accuracy(table) - known) < 1e-9
 
 # %% [markdown]
-# The static vector of "light" says nothing: it is the same in all sentences. But a static table can still help. One can
-# average its vectors of all *other* words in the sentence: in *Pack a light bag for the weekend*, "pack" and "bag" tell
-# a good deal. This is the baseline to beat. Its vectors are those of MiniLM's own table.
+# The static vector of "light" says nothing: it is the same in all sentences. But one can average the static vectors of
+# all *other* words in the sentence: in *Pack a light bag for the weekend*, "pack" and "bag" tell a good deal. This is
+# the baseline to beat, with vectors from MiniLM's own table.
 
 # %% [markdown]
 # **Predict.** Three readers look for the neighbour with the same meaning: the mean of the other words' static vectors;
@@ -469,9 +461,9 @@ for table in (by_position, features.cosines_among(V)[6]):
 # <details><summary>Answer</summary>
 #
 # State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position, which is matched. The
-# mean of static vectors reaches 0.80, and the last state 0.91. You may have put the static vectors at chance too. But
-# only the vector of "light" is the same everywhere. The words beside it differ, and mostly a list of them is enough.
-# BERT has to be better than that list, not only than chance.
+# mean of static vectors reaches 0.80, and the last state 0.91. You may have put the mean near chance too. But only the
+# vector of "light" is the same everywhere; the words beside it differ, and mostly a list of them is enough. BERT has to
+# be better than that list, not only than chance.
 #
 # </details>
 
@@ -519,12 +511,12 @@ right = {
 assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 
 # %% [markdown]
-# One layer is enough for 0.75. With 96 sentences the standard error of such a share is 0.03 to 0.04: nobody can say
-# which of the states 2 to 6 is best. The last state and the baseline judge the same sentences: 17 only the state has
-# right, 7 only the baseline. Tossed coins are as uneven, one way or the other, once in sixteen times: a hint. The words
-# differ more: in the last state "bank" and "spring" together have 46 of 48 right, "light" 23 of 24, and "bat" 18 of 24.
-# (For "light", a noun or an adjective, grammar alone might be enough, as chapter 12 warned. The other three are nouns
-# in both senses.) Here are "light" and "bat":
+# One layer is enough for 0.75. Is the last state ahead of the baseline? Of the same 96 sentences 17 only the state has
+# right, 7 only the baseline; tossed coins are as uneven, one way or the other, once in sixteen times: a hint. And which
+# of the states 2 to 6 is best nobody can say, for the standard error of such a share is 0.03 to 0.04. The words differ
+# more: in the last state "bank" and "spring" together have 46 of 48 right, "light" 23 of 24, and "bat" 18 of 24. (For
+# "light", a noun or an adjective, grammar alone might be enough, as chapter 12 warned; the other three are nouns in
+# both senses.) Here are "light" and "bat":
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -537,8 +529,8 @@ for row, name in enumerate(("light", "bat")):
 plt.show()
 
 # %% [markdown]
-# Is it *the word's* vector that knows the meaning? In the last layer every vector has read the whole sentence. The
-# control is another place of the same sentence, asked in the same way.
+# Is it *the word's* vector that knows the meaning? In the last layer every vector has read the whole sentence. So ask
+# another place of the same sentence in the same way.
 
 # %% [markdown]
 # **Predict.** In its last state "light" (or "bank", "bat", "spring") finds 87 right neighbours of 96, in state 2 it
@@ -584,11 +576,12 @@ assert all(word_in[state] > line[state] + 3 for line in singles for state in (1,
 assert there["all others, mean"][1] > word_in[1]
 
 # %% [markdown]
-# So the last state shows that MiniLM knows the sentence. That the *word* knows more than other places do, the states
-# 1, 2 and 5 show: there it is ahead of each single one by six or more. (Not of all of them together, last line.)
+# So the last state shows that MiniLM knows the sentence. That the *word* knows more than another place does, the states
+# 1, 2 and 5 show: there it is ahead of each single one by six or more. (Nowhere is it far ahead of the mean of all
+# others, last line.)
 #
 # Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
-# the same sense and in different ones (at other positions, as always), and of two different ones of the four words:
+# the same sense and in different ones, and of two different ones of the four words:
 
 # %%
 alike = torch.tensor([[one == other for other in sense] for one in sense])
@@ -608,8 +601,8 @@ assert abs(one_sense[0] - two_senses[0]) < 0.01 and two_words.max() < two_senses
 assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.6
 
 # %% [markdown]
-# It is not: on average over the four words, one word has more even in two senses, in every state, and the senses part
-# by a tenth at most. (Single words differ: exercise 2.) Two different words have less than 0.3.
+# For one word it is not: on average it has more even in two senses, in every state, and the senses part by a tenth at
+# most. (Single words differ: exercise 2.) Two different words have less than 0.3.
 #
 # Two sentences of your own, and how a word's vectors move apart: [Type your own](../book/live.md#one-word-two-sentences).
 #
@@ -619,7 +612,7 @@ assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.
 #
 # What if nobody had thought of position? We divide the same 96 sentences into two sets that are not matched. In one,
 # the first meaning of each word stands early in its sentences and the second late; in the other it is the other way
-# round. And any other sentence may be the neighbour, those with the word at the same position included.
+# round. Any other sentence may be the neighbour, at the same position, too.
 
 # %% [markdown]
 # **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6 is best now, and
@@ -627,7 +620,7 @@ assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.
 #
 # <details><summary>Answer</summary>
 #
-# State 0, and all of them. It holds the word and the position, and in these sets the position gives the meaning away.
+# State 0: all of them, 1.0. It holds the word and the position, and in these sets the position gives the meaning away.
 # The last state, as good as any in the matched set, has about 0.90. One would conclude the opposite of before: "the
 # embeddings know every meaning, and the layers forget some of it". If you expected the old order, you trusted that a
 # test measures what its name says.
@@ -664,8 +657,8 @@ assert trap[-1] > 0.87 and back_door < 0.3
 # Ungraded; a solution is folded below each.
 #
 # **1.** Write a sentence of your own with "light" (or "bank", "bat", "spring"). What do its five nearest neighbours in
-# MiniLM's last state mean? (`features.cut_text` and `features.word_vectors`, as above, give its vector; `V[-1]` holds
-# the others.) Then write one that it gets wrong.
+# MiniLM's last state (`V[-1]`) mean? (`features.cut_text` and `features.word_vectors` give its vector.) Then write one
+# that it gets wrong.
 
 
 # %% tags=["hide-cell"]
@@ -734,17 +727,17 @@ print(f"loss without: {loss:.4f}")
 #
 # 1. word2vec gives a word one vector, trained to tell its neighbours from random words.
 # 2. One row is one point: a word made of two meanings ended up between them.
-# 3. BERT computes a vector for each occurrence. A word has several pieces, the text `[CLS]` in front, and every place has
-#    a vector: check that it is the right one.
-# 4. Does it know the meaning? Ask its nearest neighbours, in sentences *matched* in the place of the word. With the
-#    same sentences in sets that are not matched, position alone scored 1.0.
-# 5. Two lines to hold beside the share: the mean of the other words' static vectors (0.80 against 0.91), and another
-#    place of the same sentence. In MiniLM's last state `[SEP]` finds hardly fewer.
+# 3. BERT computes a vector for each occurrence. It has one for every piece and for `[CLS]`, too: check that yours is
+#    the right one.
+# 4. Does it know the meaning? Ask its nearest neighbours, in sentences *matched* in the place of the word. In sets that
+#    are not matched, position alone scored 1.0.
+# 5. Beside the share stand two others: of the mean of the other words' static vectors (0.80 against 0.91), and of
+#    another place of the sentence. In MiniLM's last state `[SEP]` finds hardly fewer.
 #
 # **Homework 6**, question 6, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** for meanings the last state was as good as any. For another task? [Chapter 15b](15b_which_layers.ipynb) asks
-# which layers one should take, and what one loses by not fine-tuning.
+# **Next:** for meanings the last state was as good as any. [Chapter 15b](15b_which_layers.ipynb) asks which layers one
+# should take for another task, and what one loses by not fine-tuning.
 #
 # ## References
 #

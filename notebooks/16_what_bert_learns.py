@@ -1,13 +1,13 @@
 # %% [markdown]
 # # What does BERT learn?
 #
-# A school book draws sentences as trees. In the one below, "The" and "farmer" belong together, "farmer" and "horse"
-# both belong to "sold", and "to" belongs to "stranger", although "a" stands between them.
+# *The farmer sold his horse to a stranger.* A school book draws this sentence as a tree: "farmer" and "horse" both hang
+# on "sold", and "to" hangs on "stranger", although "a" stands between them.
 #
-# MiniLM has never been shown such a tree. First it learned to imitate a larger model, one that had learned to guess
-# hidden words; then it learned to give texts that belong together similar vectors. Yet one of its 72 heads, in the
-# picture, looks where the tree has its links. **Has it found grammar? And if someone shows us such a picture, how do we
-# know that we are not being fooled?**
+# MiniLM has never been shown such a tree. It learned to imitate a larger model that guesses hidden words, and then to
+# give texts that belong together similar vectors. Yet one of its 72 heads, in the picture, looks along four of the
+# tree's links. **Has it found grammar? And when someone shows us such a picture, how do we know that we are not being
+# fooled?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -69,9 +69,9 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Three ways to ask, and how each could fool us
 #
-# One of the [lectures](../book/references.md) answers the question of this chapter with pictures from three papers,
-# three ways of asking; the fourth in the table is added by this book. This chapter looks at heads, [chapter
-# 16b](16b_probing.ipynb) trains probes, and [chapter 16c](16c_trees.ipynb) asks for whole trees, in the last two ways.
+# One of the [lectures](../book/references.md) answers with pictures from three papers, three ways to ask; this book
+# adds the fourth in the table. This chapter looks at heads, [chapter 16b](16b_probing.ipynb) trains probes, and
+# [chapter 16c](16c_trees.ipynb) asks for whole trees, in the last two ways.
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -80,9 +80,9 @@ logging.disable_progress_bar()
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; something simpler than links |
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
-# The last column is the important one: "this head finds 94 % of the governors" says nothing until we know what
-# something *without any grammar* would find. So the results below have a baseline beside them, and most a second one: a
-# BERT of the same size that was never trained.
+# The last column matters most: "this head finds 94 % of the governors" says nothing until we know what something
+# *without any grammar* finds. So results have a baseline beside them, and most a second one: a BERT of the same size
+# that was never trained.
 #
 # The trees are those of **Universal Dependencies**, a way to annotate that more than a hundred languages share. Each
 # word has a tag (`NOUN`, `VERB`, …), a governor, and the name of its relation to the governor. This chapter needs:
@@ -91,8 +91,8 @@ logging.disable_progress_bar()
 # - `det`: "the", "a", "this"; `amod`: an adjective before its noun; `case`: the preposition of a noun;
 # - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone" in "phone book".
 #
-# We use 154 short, clean sentences, written and annotated for this book. Where it matters, the text says what real
-# English gives, from the treebank UD English EWT.
+# We use 154 short sentences, written and annotated for this book. Where it matters, the text says what real English
+# gives, from the treebank UD English EWT.
 
 # %%
 train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
@@ -102,8 +102,8 @@ for field in ("words", "upos", "heads", "relations"):
     print(f"{field:10}", *(f"{entry!s:9}" for entry in farmer[field]))
 
 # %% [markdown]
-# Governors are counted from 1, and 0 marks the root (`heads` is UD's word for them, and has nothing to do with
-# attention heads). How far away is a governor? (Punctuation is left out, for how a comma is attached is a matter of
+# `heads` is UD's word for governors and has nothing to do with attention heads. Governors are counted from 1, and 0
+# marks the root. How far away is a governor? (Punctuation is left out: how a comma is attached is a matter of
 # convention.)
 
 # %% [markdown]
@@ -111,7 +111,7 @@ for field in ("words", "upos", "heads", "relations"):
 #
 # <details><summary>Answer</summary>
 #
-# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects before their verbs. A
+# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects before their verbs. But a
 # drawn tree draws the eye to the long links, and so one guesses too low.
 #
 # </details>
@@ -133,7 +133,7 @@ print(f"links between neighbours: {apart.count(1) / len(apart):.3f} of {len(apar
 # A treebank speaks of words, BERT of pieces. When "flightless" is `flight`, `##less`, attention *to* the word is the
 # **sum** of the attention to both pieces: what either of them gets, the word gets. Attention *from* the word is the
 # **mean** over both, because each piece had a whole unit of attention to give. By hand, for "birds" and "flightless",
-# pieces in the order `birds`, `flight`, `##less`:
+# in pieces `birds`, `flight`, `##less`:
 
 # %%
 between_pieces = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.5, 0.1, 0.4]])
@@ -149,15 +149,15 @@ assert_close(between_words.sum(dim=1), torch.ones(2))
 assert_close(attention_between_words(between_pieces, [[0], [1, 2]]), between_words)
 
 # %% [markdown]
-# Summing twice, or averaging twice, would not give rows that sum to 1. The library does it with two matrices that say
-# which pieces belong to which word:
+# Summed twice, or averaged twice, the rows would not sum to 1. The library does it with two matrices that say which
+# pieces belong to which word:
 
 # %% tags=["remove-input"]
 source.show(attention_between_words, docstring=False)
 
 # %% [markdown]
-# Here are MiniLM and its untrained twin, a BERT of the same sizes with fresh weights. (The folded cell checks attention
-# between words against Hugging Face's model.)
+# Here are MiniLM and its untrained twin of the same sizes. (The folded cell checks attention between words against
+# Hugging Face's model.)
 
 # %%
 folder = minilm.checkpoint()
@@ -245,19 +245,19 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word. (Layers and heads count from 0 in this book.) On real text it does so
-# with 95 %<!-- probing: heads/habits/previous_0_2/mean .0f --> of its attention: it looks back one *piece*, and inside
-# a word that is a piece of the same word.
+# One head does nothing but look back one word. On real text it does so with 95 %<!-- probing:
+# heads/habits/previous_0_2/mean .0f --> of its attention: it looks back one *piece*, and inside a word that is a piece
+# of the same word.
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
-# sentences are longer, it is 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
-# heads/habits/to_cls/2/mean .0f --> in these layers.) Clark and others found BERT base to rest on `[SEP]` instead.
+# sentences are longer, 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
+# heads/habits/to_cls/2/mean .0f -->.) In BERT base it rests on `[SEP]`, Clark and others found.
 #
 # ### Heads that follow grammar
 #
-# A head *finds the governor* of a word if, of all other words, the word attends most to its governor. `[CLS]` and
-# `[SEP]` are left out, however much attention rests there, and so is the word itself. Heads may also look the other
-# way: then, of all other words, it must be the governor that attends most to the word. By hand, for "the dog barks":
+# A head *finds the governor* of a word if, of all other words, the word attends most to its governor. (`[CLS]` and
+# `[SEP]` are left out, however much attention rests there.) Heads may also look the other way: then, of all other
+# words, it must be the governor that attends most to the word. By hand, for "the dog barks":
 
 
 # %%
@@ -278,7 +278,7 @@ for way, hits in zip(("up", "down"), governor_hits(by_hand, [2, 3, 0]), strict=T
 
 
 # %% [markdown]
-# Here is layer 2, head 8 on the sentence about the farmer. Choose another head or word, with mouse or keyboard.
+# Here is layer 2, head 8 on the farmer's sentence. Choose another head or word, with mouse or keyboard.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 weights = looks["MiniLM"][1][0]
@@ -306,14 +306,13 @@ for head in (8, 0):
     print(f"layer 2, head {head} finds the governors of:", *found)
 
 # %% [markdown]
-# "to" looks at "stranger" and not at "a", which stands between. A head that always looks at the next word could not do
-# that.
+# A head that always looks at the next word could not find the governor of "to".
 #
 # **Your own sentence**, read by the same 72 heads, piece by piece: [Type your own](../book/live.md#where-a-bert-looks).
 #
 # ### Heads against a fixed offset
 #
-# One sentence shows what is possible, no more. For each relation, we now look for the best of the 72 heads, in both
+# One sentence shows what is possible, no more. For each relation, we now choose the best of the 72 heads, in both
 # directions, on 114 sentences, and ask how good it is on the 40 others. Beside it stands the best **fixed offset** of
 # the relation, chosen on the same sentences: for `det`, say, "the governor is the next word".
 
@@ -356,9 +355,9 @@ best = {
 #
 # <details><summary>Answer</summary>
 #
-# All. In these sentences an adjective stands right before its noun, and so "the next word" is always right. The head is
-# the one that looks at the next word. "A head finds 100 % of the adjectives' nouns" is a true sentence about MiniLM and
-# says nothing about grammar.
+# All. In these sentences an adjective stands right before its noun: "the next word" is always right, and the head is
+# one that looks there. "A head finds 100 % of the adjectives' nouns" is a true sentence about MiniLM and says nothing
+# about grammar.
 #
 # </details>
 
@@ -412,24 +411,24 @@ for relation, found in accuracy["untrained"].items():
 # Read the row `det`: of 49 determiners head 8 of layer 2 finds the governors of 94 %. "The next word" (+1) finds 71 %;
 # where that is wrong, the head still finds 86 %.
 #
-# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the head is ahead: for `amod`
-#   82 %<!-- probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing:
-#   heads/minilm/amod/fixed_offset/mean .0f -->, for `nmod:poss` 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean
-#   .0f --> against 61 %<!-- probing: heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
-# - `det`, `obj` and `case` are another matter: the distance varies, and the head follows it. (Clear for `det`; for
-#   `obj` and `case` real text, below, confirms it.)
+# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the head is ahead: 82 %<!--
+#   probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing: heads/minilm/amod/fixed_offset/mean .0f
+#   -->, 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean .0f --> against 61 %<!-- probing:
+#   heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
+# - For `det`, `obj` and `case` the distance varies, and the head follows it. (Clear for `det`; for `obj` and `case`
+#   real text, below, confirms it.)
 # - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb. 15 words of `obl` say
 #   little.
 # - The best heads of an untrained BERT stay below the fixed offset everywhere, and on real text so do those of three
-#   other untrained networks (`det` 11 %<!-- probing: heads/untrained/det/accuracy/mean .0f -->, `obj` 11 %<!-- probing:
+#   others (`det` 11 %<!-- probing: heads/untrained/det/accuracy/mean .0f -->, `obj` 11 %<!-- probing:
 #   heads/untrained/obj/accuracy/mean .0f -->). It is the training that makes these heads.
 #
 # ### Heads against the next noun
 #
 # An offset is a weak opponent: it does not even know where the nouns are. Give the rule the tags. For `det` it may then
-# be "the governor is the next noun", for `obj` "the last verb before it". Such a **tag rule** takes the nearest word
-# with some tag, on one side, and knows nothing of trees. Tag and side are chosen on the 114 sentences. (Names count as
-# nouns. The tags are the treebank's; a head has to find its own.)
+# be "the governor is the next noun", for `obj` "the last verb". Such a **tag rule** takes the nearest word with some
+# tag, on one side, and knows nothing of trees; tag and side are chosen on the 114 sentences. (Names count as nouns. The
+# tags are the treebank's; a head has to find its own.)
 
 # %% [markdown]
 # **Predict.** Head 8 of layer 2 finds 94 % of the determiners' nouns, where the best offset finds 71 %. How many does
@@ -437,9 +436,9 @@ for relation, found in accuracy["untrained"].items():
 #
 # <details><summary>Answer</summary>
 #
-# More than the head: 98 %. And so it goes for all relations but `amod`, where both find all. That the head follows
-# its governor to varying distances looked like grammar. But to find the next noun one need not know what belongs
-# together; it is enough to know what is a noun.
+# More than the head: 98 %. And so it goes for all relations but `amod`, where both find all. That a head finds nouns at
+# varying distances looked like grammar. But to find the next noun one need not know what belongs together; it is enough
+# to know what is a noun.
 #
 # </details>
 
@@ -536,18 +535,16 @@ plt.show()
 # | best tag rule | 79 %<!-- tags_alone: heads/det/rule/mean .0f --> | 67 %<!-- tags_alone: heads/nsubj/rule/mean .0f --> | 94 %<!-- tags_alone: heads/obj/rule/mean .0f --> | 67 %<!-- tags_alone: heads/case/rule/mean .0f --> | 72 %<!-- tags_alone: heads/obl/rule/mean .0f --> | 86 %<!-- tags_alone: heads/compound/rule/mean .0f --> | 63 %<!-- tags_alone: heads/nmod/rule/mean .0f --> |
 # | head, where the tag rule fails | 51 %<!-- tags_alone: heads/det/head_where_rule_fails/mean .0f --> | 37 %<!-- tags_alone: heads/nsubj/head_where_rule_fails/mean .0f --> | 33 %<!-- tags_alone: heads/obj/head_where_rule_fails/mean .0f --> | 51 %<!-- tags_alone: heads/case/head_where_rule_fails/mean .0f --> | 22 %<!-- tags_alone: heads/obl/head_where_rule_fails/mean .0f --> | 13 %<!-- tags_alone: heads/compound/head_where_rule_fails/mean .0f --> | 27 %<!-- tags_alone: heads/nmod/head_where_rule_fails/mean .0f --> |
 #
-# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`. (For `nmod` the head
-# was behind the offset in two of three draws.)
+# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`.
 #
 # The tag rule is ahead of the head for five of the seven (and for `amod` and `nmod:poss`, with 84 %<!-- tags_alone:
 # heads/amod/rule/mean .0f --> and 85 %<!-- tags_alone: heads/nmod:poss/rule/mean .0f -->), a little behind it for `det`
-# and `case`. The last row has the words that decide: of some eighty determiners in a draw whose noun is not the next
-# one, and of 130 prepositions, head 8 finds half. So it is more than a look at the next noun. (For `obj` such words are
-# too few.)
+# and `case`. The last row decides: of some eighty determiners in a draw whose noun is not the next one, and of 130
+# prepositions, head 8 finds half. So it is more than a look at the next noun. (For `obj` such words are too few.)
 #
 # <details><summary>Is it grammar, then? A better rule that knows no tree</summary>
 #
-# Go to the next noun, pronoun or number, and on as long as nouns follow ("the phone book"). This one finds 93 %<!--
+# Go to the next noun, pronoun or number, and on as long as nouns follow ("the phone book"). This finds 93 %<!--
 # tags_alone: heads/det/row_rule/mean .0f --> of the determiners' governors and 85 %<!-- tags_alone:
 # heads/case/row_rule/mean .0f --> of the prepositions', more than the head, and 75 %<!-- tags_alone:
 # heads/det/row_rule_where_rule_fails/mean .0f --> and 70 %<!-- tags_alone: heads/case/row_rule_where_rule_fails/mean
@@ -562,14 +559,12 @@ plt.show()
 # <details><summary>BERT base's heads, and what "it" refers to</summary>
 #
 # For BERT base on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for
-# determiners (offset: 51.7) and 86.8 % for direct objects (40.0), without a tag rule. For all relations together the
-# best single head of BERT base has 34.5 %, one offset 26.3 %: no head is a parser.
+# determiners (offset: 51.7) and 86.8 % for direct objects (40.0), without a tag rule.
 #
 # A pronoun or a second name *takes up* something mentioned before: **coreference**, as with chapter 2's "it". In BERT
-# base one head, 5-4 by Clark and others' numbering, looks most from the main word of such a mention to that of an
-# earlier mention of the same thing, in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3,
-# table 2). The nearest other mention is right in 27 %, the nearest with the same main word in 52 %, a small system of
-# rules in 69 %.
+# base one head (5-4 as they number) looks from such a mention's main word most at that of an earlier mention of the
+# same thing, in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3, table 2). The nearest
+# other mention is right in 27 %, the nearest with the same main word in 52 %, a small system of rules in 69 %.
 #
 # </details>
 #
@@ -577,9 +572,8 @@ plt.show()
 #
 # ### The best of 144 coins
 #
-#
-# A colleague has little time. She looks for the best head on twelve sentences, and reports what it finds on the same
-# twelve. There are 72 heads and two directions: 144 coins are tossed.
+# A colleague looks for the best head on twelve sentences, and reports what it finds on the same twelve. There are 72
+# heads and two directions: 144 coins are tossed.
 
 # %% [markdown]
 # **Predict.** The model is the *untrained* BERT. The best of its heads for subjects, of 144 tries, finds what share of
@@ -612,8 +606,7 @@ for same, others in lucky.values():
 assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 
 # %% [markdown]
-# Choosing does not feel like training, and it is. What was chosen on some sentences is counted on others, as in the
-# tables above.
+# Choosing does not feel like training, and it is. What was chosen on some sentences is counted on others.
 #
 # And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
 # Wallace, 2019) quite different weights gave the same answers. Weights are good for forming hypotheses; to test one,
@@ -627,7 +620,7 @@ assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 #
 # **Exercise 1. One head for all.** No single head follows all relations, Clark and others write. What share of *all*
 # governors in the test sentences does the best single head find, chosen on the other 114, and what the best single
-# offset? (The root has no governor; leave out punctuation.)
+# offset? (Leave out the root and punctuation.)
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -661,7 +654,7 @@ for relation in ("det", "nsubj", "obj", "case"):
 # **Exercise 3. Where does each head look?** For a head that spreads its attention over all $n$ words alike, the entropy
 # of a row is $\log n$; for one that looks at a single word it is 0. Compute the mean entropy of each head's rows over
 # the test sentences, without `[CLS]` and `[SEP]` as rows. Which head has the lowest, and what is $e$ to that power: at
-# how many words does it look, so to speak?
+# how many words does it look?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3
@@ -676,14 +669,13 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention between pieces becomes attention between words by summing over what is attended to and averaging over
-#    who attends.
+# 1. Attention between pieces becomes attention between words: the sum over what is attended to, the mean over who
+#    attends.
 # 2. Some heads have habits: one looks back one word, and much attention rests on `[CLS]`.
-# 3. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying* distances, better
-#    than any fixed offset; its untrained twin has none.
-# 4. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more in our sentences. In
-#    UD English a rule by tags is ahead for seven of nine relations. What a head knows beyond them shows only where they
-#    fail.
+# 3. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying* distances, better than
+#    any fixed offset; its untrained twin has none.
+# 4. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more in our sentences,
+#    and in UD English for seven of nine relations. What a head knows beyond them shows only where they fail.
 # 5. The best of 72 heads, in two directions, looks good on the sentences by which it was chosen, even in an untrained
 #    BERT. Choose on some sentences, count on others.
 #

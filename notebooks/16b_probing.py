@@ -1,12 +1,10 @@
 # %% [markdown]
 # # Probing the layers
 #
-# In the middle of MiniLM a word is 384 numbers, and none of them says "noun". Yet a small classifier, trained on such
-# vectors, has the tags of 97 in 100 words right, in sentences that it has never seen. **Does the layer know what a noun is, or has
-# the classifier learned it by heart? And if a layer knows, which one?**
-#
-# Below, such a classifier reads one layer of a model that stays as it is. Beside it, the same classifier has to learn
-# labels that mean nothing: what it gets right there it can only have learned by heart.
+# *A light box is a light.* The first "light" is an adjective, the second a noun. In the middle of MiniLM each of the
+# two is 384 numbers, and none of them says "noun". Yet a small classifier, trained on such vectors, has the tags of 97
+# in 100 words right, in sentences that it has never seen. **Does the layer know what a noun is, or has the classifier
+# learned it by heart? And if a layer knows, which one?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -38,9 +36,9 @@ draw("probe_and_control")
 # - mix layers with learned weights, compute differential scores, and say what they do and do not show;
 # - silence a head, and measure what the model loses.
 #
-# **Time** about 45 minutes. **You need** chapters [12](12_bert.ipynb), [15](15_features.ipynb), of
-# [15b](15b_which_layers.ipynb#a-mix-of-all-layers) the scalar mix, and [16](16_what_bert_learns.ipynb); of 16 the section on [the ways to
-# ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) is enough.
+# **Time** about 45 minutes. **You need** chapters [12](12_bert.ipynb), [15](15_features.ipynb),
+# [15b](15b_which_layers.ipynb#a-mix-of-all-layers) and [16](16_what_bert_learns.ipynb); of 15b the scalar mix is
+# enough, of 16 [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us).
 
 # %% tags=["hide-input"]
 import copy
@@ -51,7 +49,6 @@ import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.testing import assert_close
 
 from lectures_lib import data
 from lectures_lib.analysis import probing
@@ -73,13 +70,13 @@ model = models["MiniLM"]
 # %% [markdown]
 # ## A probe in three lines
 #
-# Attention, which [chapter 16](16_what_bert_learns.ipynb) looked at, is only the road; what arrives are vectors. Is the
-# tag of a word *in* its vector, or its relation to the word on which it hangs? A **probe** is a classifier that is
-# trained to read it off, while BERT stays as it is. If a weak probe succeeds, the vector must have made it easy. Weak
-# means linear here: a matrix $W$, a bias, a softmax.
+# Attention, which [chapter 16](16_what_bert_learns.ipynb) looked at, is only the road; what arrives are vectors. Are a
+# word's tag and its relation to its governor *in* its vector? A **probe** is a classifier that is trained to read them
+# off, while BERT stays as it is. If a weak probe succeeds, the vector must have made it easy. Weak means linear here: a
+# matrix $W$, a bias, a softmax.
 #
-# We ask the 154 short sentences of chapter 16, of which 114 are to learn from. (Punctuation counts as words here, 43
-# of the 345 that are asked, and easy ones.)
+# Of the 154 short sentences of chapter 16, 114 are to learn from. (Punctuation counts as words here, 43 of the 345 that
+# are asked, and easy ones.)
 
 # %%
 train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
@@ -89,10 +86,10 @@ for field in ("words", "upos", "relations"):
     print(f"{field:10}", *(f"{entry:9}" for entry in test[0][field]))
 
 # %% [markdown]
-# MiniLM has six layers and so seven **hidden states**: state 0 is the embeddings, before any context, and state $\ell$
-# comes out of layer $\ell - 1$, since layers count from 0. Take the vectors of all words in state 2, and let logistic
-# regression learn their tags. Every number is first scaled to mean 0 and variance 1 over the training words, and large
-# weights cost something, because 384 numbers for a thousand words leave much room for chance.
+# Of MiniLM's seven **hidden states**, state 0 is the embeddings, before any context, and state $\ell$ comes out of
+# layer $\ell - 1$, since layers count from 0. From all words' vectors in state 2, let logistic regression learn their
+# tags. Every number is first scaled to mean 0 and variance 1 over the training words, and large weights cost something,
+# because 384 numbers for a thousand words leave much room for chance.
 
 
 # %%
@@ -130,14 +127,14 @@ told = probe.score(x_test, labels_of(test, "upos"))
 print(f"tags right: {told:.2f} of {len(x_test)} words")
 
 # %% [markdown]
-# That is the whole method, and nearly every tag is right.
+# That is the whole method.
 #
 # ### The same in PyTorch
 #
-# We shall ask hundreds of probes, and some of several states at once. So here is the same written out. Of several
-# states it takes a mix, the `ScalarMix` that you built in [chapter 15b](15b_which_layers.ipynb#a-mix-of-all-layers); the mix of a
-# single state is that state. Scaled state by state, none counts for more merely because its numbers are large. The
-# optimizer, L-BFGS, sees all words at once and finds its steps by itself: no learning rate, no chance.
+# We shall ask dozens of probes, some of them of several states at once. So here is the same written out. Several states
+# are mixed by the `ScalarMix` that you built in [chapter 15b](15b_which_layers.ipynb#a-mix-of-all-layers); a single one
+# is only multiplied by its $\gamma$. Scaled state by state, none counts for more merely because its numbers are large.
+# The optimizer, L-BFGS, sees all words at once and finds its steps by itself: no learning rate, no chance.
 
 
 # %%
@@ -205,8 +202,6 @@ for ours, theirs in zip(*(probe.parameters() for probe in both), strict=True):
     assert torch.equal(ours, theirs)
 
 # %% [markdown]
-# But is it BERT that knows the tags, or has the probe learned them?
-#
 # ## A probe that learns words by heart
 #
 # Suppose a probe on the embeddings tags 90 % of the words right. Do the embeddings know grammar? They know *words*, and
@@ -242,8 +237,7 @@ assert [tags[i] for i in librarys] == guess
 # %% [markdown]
 # The second is the **control task** (Hewitt and Liang, 2019). Give each *type*, each different word, a random label
 # (drawn as often as the real ones occur), the same wherever it stands, and train the same probe to predict that. No
-# vector was made to hold these labels. What the probe gets right beyond guessing, it has learned by heart: which word
-# it is, and which label that word has.
+# vector was made to hold these labels. What the probe gets right beyond guessing, it has learned by heart.
 
 
 # %%
@@ -267,9 +261,9 @@ print("tags   ", *(f"{names[label]:5}" for label in real))
 print("control", *(f"{names[label]:5}" for label in drawn))
 
 # %% [markdown]
-# "light" is an adjective and then a noun; its control label is the same twice. Now to all seven hidden states of MiniLM
-# and of its untrained twin, for two tasks, each with its control: the tag, and the relation to the governor. A type
-# must keep its label from the sentences to learn from to those that are asked, so both are drawn in one call.
+# Now to all seven states of MiniLM and of its untrained twin, for two tasks, each with its control: the tag, and the
+# relation to the governor. A type must keep its label from the sentences to learn from to those that are asked, so both
+# are drawn in one call.
 
 
 # %%
@@ -313,12 +307,13 @@ def each_state(states, labels, n_classes):
 
 
 scores = {}
-print("right                       state 0    1    2    3    4    5    6")
+print(f"{'right':31}state 0    1    2    3    4    5    6")
 for task, (n_classes, *kinds) in tasks.items():
     for name, of_model in states.items():
         for kind, labels in zip(("real", "control"), kinds, strict=True):
-            scores[task, name, kind] = each_state(of_model, labels, n_classes)
-            shares = " ".join(f"{score:.2f}" for score in scores[task, name, kind])
+            found = scores[task, name, kind] = each_state(of_model, labels, n_classes)
+            shown = found if kind == "real" else found[:1]  # the others: in a moment
+            shares = " ".join(f"{score:.2f}" for score in shown)
             print(f"{task:9} {name:10} {kind:12} {shares}")
 
 # %% [markdown]
@@ -327,7 +322,7 @@ for task, (n_classes, *kinds) in tasks.items():
 
 # %% [markdown]
 # **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has 0.82. Ten points more.
-# Do not look its control up yet. How much more selective is it: by ten points too, by about twenty, or not at all?
+# How much more selective is it: by ten points too, by about twenty, or not at all?
 #
 # <details><summary>Answer</summary>
 #
@@ -338,15 +333,15 @@ for task, (n_classes, *kinds) in tasks.items():
 
 # %% tags=["atol=0.04"]
 selectivity = {}
-print("selectivity          state 0     1     2     3     4     5     6")
+print(f"{'':32}state 0     1     2     3     4     5     6")
 for task in tasks:
     for name in models:
-        both = zip(
-            scores[task, name, "real"], scores[task, name, "control"], strict=True
-        )
-        selectivity[task, name] = [real - control for real, control in both]
-        row = " ".join(f"{value:+.2f}" for value in selectivity[task, name])
-        print(f"{task:9} {name:10}    {row}")
+        real, control = (scores[task, name, kind] for kind in ("real", "control"))
+        less = [a - b for a, b in zip(real, control, strict=True)]
+        selectivity[task, name] = less
+        for what, row in (("control", control), ("selectivity", less)):
+            sign = "+" if row is less else ""
+            print(f"{task:9} {name:10} {what:12}", *(f"{x:{sign}5.2f}" for x in row))
 
 # %% tags=["remove-cell"]
 of_relation = selectivity["relation", "MiniLM"]
@@ -372,8 +367,7 @@ figure.legend(handles, labels, ncols=3, loc="outside lower center", fontsize=9)
 plt.show()
 
 # %% [markdown]
-# One more question to the embeddings. Of the test words, 128 are of a type that was in no sentence to learn from. Can
-# the probe tag these?
+# Of the test words, 128 are of types that no sentence to learn from has. Can the probe on the embeddings tag these?
 
 # %% tags=["atol=0.03"]
 met = {word.lower() for word in words_of(learn)}
@@ -410,12 +404,11 @@ for task in tasks:
 # similar words have similar vectors. Tags are at their best two layers later, relations soon after.
 #
 # **Then it fades.** At the end both are harder to read than before the first layer. MiniLM was last trained to make
-# *sentence* vectors, and for these it may matter little whether a word was subject or object. "The last layer is the
-# best" is a habit, not a law.
+# *sentence* vectors, and for these it may matter little whether a word was subject or object.
 #
-# **The control task bites.** On the embeddings, labels that mean nothing are learned nearly as well as relations. At
-# state 3 the probe has more relations right, and fewer labels by heart. Part of that fall is no merit: the vectors
-# there say less of *which* word it is, so that nobody could learn the labels by heart as well.
+# **The control task bites.** On the embeddings, labels that mean nothing are learned nearly as well as relations, at
+# state 3 much less well. Part of that fall is no merit: the vectors there say less of *which* word it is, so that
+# nobody could learn the labels by heart as well.
 #
 # **An untrained BERT has seven tags in ten right.** That is *below* the baseline without vectors, and its selectivity
 # is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline,
@@ -431,8 +424,8 @@ for task in tasks:
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
 # So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
-# relation/minilm/selectivity/3/mean .0f -->. Does only MiniLM fade at the end? BERT base, say, was never trained to
-# make sentence vectors. We have not measured it; with an internet connection the next cell asks either model.
+# relation/minilm/selectivity/3/mean .0f -->. Does BERT base, which was never trained to make sentence vectors, fade at
+# the end, too? We have not measured it; with an internet connection the next cell asks either model.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -498,40 +491,22 @@ assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 # %% [markdown]
 # The last line is a warning: told the tags of the two neighbours as well, and no vector, the probe does better than on
 # any of MiniLM's states. On UD English tag and place give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f -->,
-# with the neighbours' tags 75 %<!-- tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave
-# 77 %<!-- probing: relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
+# with the neighbours' tags 75 %<!-- tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave 77
+# %<!-- probing: relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
 # first.) So what the probe reads takes hardly more than the tags around a word. That MiniLM knows no more does not
 # follow, but that it does has to be shown in another way.
 #
 # ## A mix of all layers
 #
-# So far each probe saw one state, and we compared the seven. Peters and others (2018) let the probe choose. It sees a
-# mix of all states,
+# So far each probe saw one state. Given all seven, our `Probe` learns the shares $s_\ell$ of its [scalar
+# mix](15b_which_layers.ipynb#a-mix-of-all-layers) along with $W$.
 #
-# $$\mathbf{h} = \gamma \sum_{\ell=0}^{L} s_\ell\, \mathbf{h}_\ell, \qquad \mathbf{s} =
-# \operatorname{softmax}(\mathbf{w}),$$
-#
-# whose shares $s_\ell$ and factor $\gamma$ are learned along with $W$; $L$ is the number of layers. Our `Probe` has had
-# it all along. By hand, with three states of two numbers, $\mathbf{w} = (0, \ln 2, 0)$ and $\gamma = 2$, the shares are
-# (¼, ½, ¼):
-
-# %%
-mix = ScalarMix(3)
-with torch.no_grad():
-    mix.w.copy_(torch.tensor([1.0, 2.0, 1.0]).log())  # (0, ln 2, 0)
-    mix.gamma.fill_(2.0)
-layers = torch.tensor([[[4.0, 0.0]], [[1.0, 2.0]], [[0.0, 8.0]]])  # 3 layers, 1 word
-by_hand = 2 * (layers[0] / 4 + layers[1] / 2 + layers[2] / 4)
-assert_close(mix(layers), by_hand)
-print("shares", mix.shares.tolist(), " mix", by_hand.tolist())
-
-# %% [markdown]
 # ### At which layer is it solved?
 #
-# Tenney and others ask this for eight tasks and find what they call the *classical pipeline*: tags first, then
-# phrases and dependencies (our relations), then names, then who did what to whom, and what "it" refers to last. We can
-# ask for two of the eight: our treebank marks tags and dependencies, but no phrases, names, roles or references. They
-# have two measures, and number the states as we do.
+# Tenney and others ask at which layer each of eight tasks is solved, and find what they call the *classical pipeline*:
+# tags first, then phrases and dependencies (our relations), then names, then who did what to whom, and what "it" refers
+# to last. Our treebank marks two of the eight, tags and dependencies. The paper has two measures, and numbers the
+# states as we do.
 #
 # - The **centre of gravity** of the shares, $\sum_\ell \ell\, s_\ell$, of a probe that may mix all states.
 # - **Differential scores**: train probes that may mix the states 0 to $\ell$ only, for each $\ell$; what state $\ell$
@@ -608,11 +583,10 @@ assert expected["tag"] < expected["relation"] < 3
 #
 # A colleague has found, as [chapter 16](16_what_bert_learns.ipynb#heads-against-a-fixed-offset) has, that in layer 2
 # head 8 looks from determiners to their nouns and head 0 from objects to their verbs, and writes: "Through these heads
-# MiniLM learns what is an object." It sounds obvious, and nobody has tried it. Is it *through these heads* that the
-# vectors come to know about relations? We silence one, that is, set what it contributes to zero (what was in the
-# vectors before stays, and so does the layer's feed-forward net), and ask a probe of state 3, which layer 2 puts out.
-# So that there are objects enough, all 154 sentences are asked, a fifth at a time, by a probe that was trained on the
-# whole model and the other four fifths.
+# MiniLM learns what is a determiner, what an object." Nobody has tried it. So we silence a head, that is, set what it
+# contributes to zero (what was in the vectors before stays, and so does the layer's feed-forward net), and ask a probe
+# of state 3, which layer 2 puts out. So that there are objects enough, all 154 sentences are asked, a fifth at a time,
+# by a probe that was trained on the whole model and the other four fifths.
 
 # %% [markdown]
 # **Predict.** The probes have 187 of 190 determiners right, and 73 of 99 objects. What becomes of the determiners
@@ -622,8 +596,8 @@ assert expected["tag"] < expected["relation"] < 3
 #
 # Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell: "the" is a `det`
 # wherever it stands, and without any head of the layer the probes still have nearly all. Objects can be lost: without
-# head 0 thirteen, a sixth, without any other head hardly more than half as many. And it is the *looking*: let head 0 speak, but look at
-# all words alike, and as many are lost.
+# head 0 thirteen, a sixth, without any other head about half as many at most. And it is the *looking*: let head 0
+# speak, but look at all words alike, and as many are lost.
 #
 # </details>
 
@@ -692,20 +666,19 @@ assert 8 <= whole[1] - alike_0[1] <= 15 and alike_0[1] < min(all_alike) - 1
 assert whole[1] - without_layer_0[1] <= 5 and without_2[1] <= without_0[1] + 1
 
 # %% [markdown]
-# So she is right in part: a sixth of the objects are found through head 0, the others without it. About head 8 the test
-# says nothing. All heads of layer 0 can go at next to no cost, and so it says nothing of head 2 there either, which only
-# looks back (chapter 16). Weights are good for forming hypotheses, chapter 16
-# said. To test one, change something, and measure what *can* be lost.
+# So she is right in part: of the objects found, a sixth are found through head 0. About head 8 the test says nothing.
+# Nor does it about the head of layer 0 that only looks back: all heads of that layer can go at next to no cost. To
+# learn what a head is for, change something, and measure what *can* be lost.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. Shares are settings, too.** For names, [chapter 15b](15b_which_layers.ipynb#names) saw the largest share go
-# from 0.21 to 0.84. How even the shares of a scalar mix come out depends on what uneven ones
-# cost in training (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already in Peters and others). Train the probe for
-# tags on all states with penalties of 0, 0.01 and 1. What happens to the largest share, and what to the accuracy?
+# **Exercise 1. Shares are settings, too.** For names, [chapter 15b](15b_which_layers.ipynb#names) saw the largest share
+# go from 0.21 to 0.84, as uneven shares cost less in training (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already
+# in Peters and others). Train the probe for tags on all states with penalties of 0, 0.01 and 1. What happens to the
+# largest share, and what to the accuracy?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -762,8 +735,8 @@ for l2 in (1.0, 0.01, 0.0001):
 #    difference to the real task is its selectivity, and it tells layers apart that accuracy hardly does.
 # 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the end. Of the
 #    relations, tag and place alone give three quarters.
-# 4. By differential scores tags come less than a layer before relations; by shares of a scalar mix there is no order,
-#    and shares depend on a penalty.
+# 4. By differential scores tags come less than a layer before relations. The shares of a scalar mix show no order, and
+#    depend on a penalty.
 # 5. What a head is for, its looks do not tell: silence it, and measure what can be lost.
 #
 # **Homework 7**, questions 1 to 3, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
