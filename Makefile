@@ -7,8 +7,8 @@ PORT ?= 8000
 PAGE ?= notebooks/02_self_attention.html
 # Chapters and solutions: the notebooks that are executed and whose outputs are stored.
 EXECUTED := notebooks solutions
-# A file at a time, in this order: the longest of the tests first (tests/conftest.py names them), then the notebooks; the small files fill
-# up the end. Three processes on two
+# A file at a time, in this order: the longest first (tests/longest.py names them), then the other notebooks; the small files fill up the
+# end. Three processes on two
 # cores, for browsers, sandboxes and clusters are waited for a good deal of the time (two kept the cores busy for 60 % of it).
 PYTEST := --nbval --nbval-current-env -n 3 --dist loadfile --no-loadscope-reorder
 # The pages' own scripts. Those of lectures_lib/show stand in every notebook's outputs as they are: their size counts.

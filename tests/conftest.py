@@ -2,7 +2,9 @@
 seed.
 """
 
+import itertools
 import os
+from collections import Counter
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -12,7 +14,7 @@ import torch
 from hypothesis import settings
 from jaxtyping import config
 
-from tests import shapes
+from tests import longest, shapes
 
 # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
 matplotlib.use("agg")
@@ -29,44 +31,24 @@ settings.register_profile("night", derandomize=False)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 
-# Files that take more than a minute, the longest first: begun at the end, one of them would run alone.
-LONGEST = [
-    "tests/site/test_pages.py",
-    "tests/homework/test_banks.py",
-    "tests/homework/test_graded_class.py",
-    "tests/homework/test_sealed.py",
-    "tests/homework/test_demands.py",
-    "tests/site/test_through.py",
-    "tests/site/test_live_figures_browser.py",
-    "tests/site/test_figures_on_a_phone.py",
-    "tests/site/test_live_browser.py",
-    "tests/site/test_dates_browser.py",
-    "tests/site/test_adapted_browser.py",
-    "tests/site/test_slides_browser.py",
-    "tests/site/test_inside.py",
-    "tests/homework/test_hostile_template.py",
-    "tests/site/test_at_work.py",
-    "tests/site/test_paper.py",
-    "tests/homework/test_hostile_neighbours.py",
-    "tests/site/test_agreement_browser.py",
-    "tests/site/test_sentence_map_browser.py",
-    "tests/homework/test_hostile_checks.py",
-    "tests/site/test_live_robust_browser.py",
-    "tests/homework/test_synthetic_class.py",
-    "tests/site/test_motion_browser.py",
-    "tests/homework/test_dask.py",
-    "tests/site/test_guess.py",
-    "tests/site/test_end_card.py",
-]
-
-
 def pytest_collection_modifyitems(items):
     """The longest files begin; a long test may take its hours."""
-    place = {name: at for at, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(LONGEST)))
+    place = {name: at for at, name in enumerate(longest.LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Which files should begin, and do not yet."""
+    seconds = Counter()
+    for report in itertools.chain(*terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            seconds[report.nodeid.partition("::")[0]] += report.duration
+    for name in longest.missing(seconds):
+        took = f"{name} took {seconds[name]:.0f} s"
+        terminalreporter.line(f"{took}: it belongs into tests/longest.py, to begin early")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,9 +1,13 @@
-"""A test module can be run, moved or thrown away by itself: nobody imports one."""
+"""A test module can be run, moved or thrown away by itself: nobody imports one. And what is said of
+test files is said of files that are there.
+"""
 
 import ast
 from pathlib import Path
 
 import pytest
+
+from tests import longest
 
 ROOT = Path(__file__).resolve().parents[2]
 # a homework of one's own is held to every test of the banks, by calling them
@@ -49,3 +53,19 @@ def test_no_test_module_is_imported(room):
 )
 def test_every_way_of_importing_one_is_seen(source, name):
     assert of_tests(source) == {name}
+
+
+def test_the_longest_files_are_there_and_named_once():
+    assert [name for name in longest.LONGEST if not (ROOT / name).is_file()] == []
+    assert len(set(longest.LONGEST)) == len(longest.LONGEST)
+
+
+def test_a_file_that_takes_long_and_begins_late_is_named():
+    took = {name: 60.0 + at for at, name in enumerate(longest.LONGEST)}
+    others = {
+        "tests/book/test_a.py": 61.0,
+        "tests/book/test_b.py": 99.0,
+        "notebooks/c.ipynb": 100.0,
+    }
+    assert longest.missing(took | others) == ["notebooks/c.ipynb", "tests/book/test_b.py"]
+    assert longest.missing(others) == []

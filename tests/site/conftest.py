@@ -1,5 +1,6 @@
-"""The built site, a server for it, and one browser a test module."""
+"""The built site, a server for it, and one browser for all test modules that a process runs."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from live_page import ADDRESS, EVERY_FIGURE, MODULES
 from sitemap import ROOT, load_site_tool
-from tabs import Tabs
+from tabs import Tabs, shown
 
 FLAGS = [
     "--headless",
@@ -73,18 +74,51 @@ def address(html) -> str:
     server.server_close()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium."""
+LOOP = pytest.StashKey[asyncio.AbstractEventLoop]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Playwright's loop runs from the first test with a browser to the end. Tests elsewhere do not
+    see it: where a loop runs, asyncio begins no other.
+    """
+    here = item.path.is_relative_to(Path(__file__).parent)
+    with shown(item.config.stash.get(LOOP, None) if here else None):
+        return (yield)
+
+
+@pytest.fixture(scope="session")
+def chromium(pytestconfig):
+    """A function that gives Chromium; another one, where the last has crashed."""
     path = next(filter(None, map(shutil.which, load_site_tool().BROWSERS)), None)
     if path is None:
         unavailable("no Chromium on this machine: `make system` installs one or says how")
     from playwright.sync_api import sync_playwright
 
+    launched = []
+
+    def running():
+        if not (launched and launched[-1].is_connected()):
+            one = playwright.chromium.launch(executable_path=path, args=FLAGS)
+            launched.append(showing_everything(one))
+        return launched[-1]
+
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield showing_everything(chromium)
-        chromium.close()
+        pytestconfig.stash[LOOP] = asyncio.get_running_loop()
+        yield running
+        asyncio._set_running_loop(pytestconfig.stash[LOOP])  # the last test may be one elsewhere
+        for one in launched:
+            one.close()
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    """Chromium. What a module has opened there is closed behind it."""
+    one = chromium()
+    yield one
+    if one.is_connected():
+        for context in one.contexts:
+            context.close()
 
 
 def showing_everything(chromium):

@@ -28,6 +28,7 @@ IN_CHAPTERS = {
     "18_after_bert": ["filler"],
     "18b_what_it_costs": ["reader"],
 }
+PAPER = 718  # pixels between the margins of A4
 # A figure's module is fetched when the page has loaded: until then its place holds the example. On a
 # phone what is below is laid out only then, too (laying.js).
 EVERY_FIGURE = """() => [...document.querySelectorAll(".live[data-live]")].every(

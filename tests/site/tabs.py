@@ -1,6 +1,10 @@
 """Tabs that are opened once and used again: each test gets one that remembers nothing, for a third
-of what a new one costs (a process, the style sheets, the scripts compiled again).
+of what a new one costs (a process, the style sheets, the scripts compiled again). And the loop that
+Playwright keeps while it is there.
 """
+
+import asyncio
+from contextlib import contextmanager
 
 from playwright.sync_api import Error
 
@@ -73,3 +77,14 @@ class Tabs:
         for pages in self._free.values():
             for page in pages:
                 page.context.close()
+
+
+@contextmanager
+def shown(loop):
+    """This loop, or none, is the one that asyncio takes to be running."""
+    before = asyncio._get_running_loop()
+    asyncio._set_running_loop(loop)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(before)

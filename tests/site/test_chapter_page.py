@@ -1,5 +1,5 @@
-"""A chapter's page as a reader meets it on a screen of 1,360 × 900: its frame, its first figure, how
-much of it is code.
+"""A chapter's page: its frame, and what its folds say of themselves. (Its first figure, and how much of
+it is code, are seen on the visit that test_pages.py pays to every page.)
 """
 
 import re
@@ -8,52 +8,16 @@ import lxml.html
 import pytest
 from sitemap import ROOT
 
-pytestmark = pytest.mark.browser
 PAGES = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
 NUMBERS = {page: page.split("_")[0].lstrip("0") for page in PAGES}
 CHAPTERS = [page for page in PAGES if NUMBERS[page] != "13b"]  # which stands between two of them
-FIRST = 700  # pixels down to the first figure
 LAST = max(int(page[:2]) for page in PAGES)
-MEASURE = """() => {
-  const article = document.querySelector("article"), seen = (e) => e.checkVisibility();
-  const height = (e) => e.getBoundingClientRect().height;
-  const sum = (list) => [...list].filter(seen).reduce((total, e) => total + height(e), 0);
-  const pictures = "img, table, iframe, svg:not(button svg), [role=group], .stepper, .attention-lab, .attention-viewer";
-  const texts = [...article.querySelectorAll("div.cell_output")].filter((e) => !e.querySelector(pictures));
-  const figures = [...article.querySelectorAll("figure, img, svg:not(button svg), [role=group], .attention-viewer")].filter(seen);
-  const code = [...article.querySelectorAll("div.cell_input pre")].filter(seen);
-  const first = Math.min(...figures.filter((e) => height(e) > 60).map((e) => e.getBoundingClientRect().top));
-  return {
-    code: (sum(article.querySelectorAll("div.cell_input")) + sum(texts)) / height(article),
-    figure: first + scrollY,
-    bars: [...article.querySelectorAll("details.hide")].filter((e) => e.getBoundingClientRect().top < first).length,
-    scrolling: code.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
-  };
-}"""
 
 
 def neighbours(page):
     """The pages before and after this one, in the order of the book; "" where there is none."""
     place = PAGES.index(page)
     return ["", *PAGES, ""][place], ["", *PAGES, ""][place + 2]
-
-
-@pytest.fixture(scope="module")
-def page(browser):
-    page = browser.new_page(viewport={"width": 1360, "height": 900})
-    yield page
-    page.close()
-
-
-@pytest.mark.parametrize("chapter", PAGES)
-def test_a_chapter_begins_with_a_picture_and_is_more_than_code(page, address, chapter):
-    page.goto(f"{address}notebooks/{chapter}.html")
-    page.wait_for_load_state("load")
-    found = page.evaluate(MEASURE)
-    assert found["figure"] <= FIRST, "the first figure stands too low"
-    assert not found["bars"], "folded code stands before the first figure"
-    assert found["code"] <= 0.41, "too much of the page is code and its output"
-    assert not found["scrolling"], "code of 88 columns fits"
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

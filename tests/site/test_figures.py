@@ -11,7 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 import torch
-from sitemap import ROOT, article, pages
+from sitemap import ROOT, pages, read
 
 from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
@@ -164,7 +164,7 @@ def test_a_map_of_signed_values_has_a_key(signed):
 
 def test_the_signed_maps_of_the_book_have_keys(html):
     """Chapter 4 has three, chapter 11 one for all its panels."""
-    found = {page: len(article(html, page).select(".plot-key")) for page in pages()}
+    found = {page: len(read(html, page).find_class("plot-key")) for page in pages()}
     assert {page: n for page, n in found.items() if n} == {
         "notebooks/04_order.html": 3,
         "notebooks/11_vision_transformer.html": 1,

@@ -8,12 +8,13 @@ from urllib.parse import urlsplit
 
 import axe
 import pytest
-from live_page import EVERY_FIGURE, IN_CHAPTERS
+from live_page import EVERY_FIGURE, IN_CHAPTERS, PAPER
 from sitemap import ANIMATED, notebook_pages, pages
 
 pytestmark = pytest.mark.browser
 PAGES = [*pages(), "search.html?q=softmax"]
 FIRST_VIEW = 350_000  # bytes, compressed, as they come over the wire
+FIRST = 700  # pixels down to a chapter's first figure
 # What axe may find on a page: the rule's name and why it is not mended. Nothing so far.
 ALLOWED: dict[str, str] = {}
 
@@ -27,7 +28,9 @@ class Visit:
     errors: list[str] = field(default_factory=list)
     violations: dict[str, list[str]] = field(default_factory=dict)
     too_wide: list[str] = field(default_factory=list)
+    measured: dict = field(default_factory=dict)
     cut: list[str] = field(default_factory=list)
+    cut_on_paper: list[str] = field(default_factory=list)
     figures: list[list] = field(default_factory=list)
     launches: bool = False
 
@@ -39,8 +42,8 @@ def visit(tabs, address):
 
 
 def open_page(tabs, url: str) -> Visit:
-    """Open it on a desk by night, make the window as narrow as a phone and as wide again, let axe
-    look by night and by day, and open the launch menu.
+    """Open it on a desk by night, print it, make the window as narrow as a phone and as wide again,
+    let axe look by night and by day, and open the launch menu.
     """
     visit, page = Visit(), tabs.take(1280, 900, color_scheme="dark")
     # what it weighs for one who has never been here
@@ -56,6 +59,9 @@ def open_page(tabs, url: str) -> Visit:
     visit.figures = page.evaluate(FIGURES)
     page.set_viewport_size({"width": 1360, "height": 900})
     visit.cut = page.evaluate(CUT)
+    if page.locator("article").count():  # a search has none
+        visit.measured = page.evaluate(MEASURE)
+        visit.cut_on_paper = printed(page)
     page.set_viewport_size({"width": 390, "height": 844})
     visit.too_wide = page.evaluate(TOO_WIDE)
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -79,6 +85,18 @@ def open_page(tabs, url: str) -> Visit:
     visit.requests, visit.errors = page.asked, [*page.said, *page.wrong]
     tabs.give_back(page)
     return visit
+
+
+def printed(page) -> list[str]:
+    """What is cut on paper; the page is then as it was."""
+    page.set_viewport_size({"width": PAPER, "height": 1040})
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    cut = page.evaluate(CUT_ON_PAPER)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="null")
+    page.evaluate(ANIMATED)
+    return cut
 
 
 def violations(found: list[list[str]]) -> list[str]:
@@ -166,6 +184,33 @@ CUT = """() => {
   return begins;
 }"""
 
+CUT_ON_PAPER = """() => {
+  const right = document.querySelector("article").getBoundingClientRect().right;
+  const seen = [...document.querySelectorAll("article :is(img, svg, table, pre, .katex-display, .lv-box, td, th)")];
+  const inside = (e) => [...(function* () { for (let p = e.parentElement; p.tagName !== "ARTICLE"; p = p.parentElement) yield p; })()]
+    .every((p) => !/auto|scroll|hidden/.test(getComputedStyle(p).overflowX) || p.scrollWidth <= p.clientWidth + 1);
+  return seen.filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1 && !e.closest("[role=tooltip], .katex svg"))
+    .filter((e) => e.getBoundingClientRect().right > right + 1 || !inside(e)).map((e) => e.outerHTML.slice(0, 90));
+}"""
+
+# A chapter's page on a desk: where its first figure stands, and how much of it is code.
+MEASURE = """() => {
+  const article = document.querySelector("article"), seen = (e) => e.checkVisibility();
+  const height = (e) => e.getBoundingClientRect().height;
+  const sum = (list) => [...list].filter(seen).reduce((total, e) => total + height(e), 0);
+  const pictures = "img, table, iframe, svg:not(button svg), [role=group], .stepper, .attention-lab, .attention-viewer";
+  const texts = [...article.querySelectorAll("div.cell_output")].filter((e) => !e.querySelector(pictures));
+  const figures = [...article.querySelectorAll("figure, img, svg:not(button svg), [role=group], .attention-viewer")].filter(seen);
+  const code = [...article.querySelectorAll("div.cell_input pre")].filter(seen);
+  const first = Math.min(...figures.filter((e) => height(e) > 60).map((e) => e.getBoundingClientRect().top));
+  return {
+    code: (sum(article.querySelectorAll("div.cell_input")) + sum(texts)) / height(article),
+    figure: first + scrollY,
+    bars: [...article.querySelectorAll("details.hide")].filter((e) => e.getBoundingClientRect().top < first).length,
+    scrolling: code.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent),
+  };
+}"""
+
 # What sticks out of the window on the right, if the page can be scrolled sideways at all.
 TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
   [...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
@@ -175,6 +220,20 @@ TOO_WIDE = """() => document.documentElement.scrollWidth <= innerWidth ? [] :
 @pytest.mark.parametrize("path", PAGES)
 def test_no_listing_is_cut_on_a_desk(visit, path):
     assert visit(path).cut == []
+
+
+@pytest.mark.parametrize("path", pages())
+def test_nothing_is_cut_on_paper(visit, path):
+    assert visit(path).cut_on_paper == []
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.startswith("notebooks/")])
+def test_a_chapter_begins_with_a_picture_and_is_more_than_code(visit, page):
+    found = visit(page).measured
+    assert found["figure"] <= FIRST, "the first figure stands too low"
+    assert not found["bars"], "folded code stands before the first figure"
+    assert found["code"] <= 0.41, "too much of the page is code and its output"
+    assert not found["scrolling"], "code of 88 columns fits"
 
 
 @pytest.mark.parametrize("path", PAGES)

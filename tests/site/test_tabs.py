@@ -1,6 +1,13 @@
-"""A tab that was used is as good as a new one; a test that it serves sees nothing of the one before."""
+"""A tab that was used is as good as a new one; a test that it serves sees nothing of the one before.
+All test modules use one browser, of which tests elsewhere see nothing.
+"""
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from sitemap import ROOT
 
 pytestmark = pytest.mark.browser
 LEFT = """() => ({
@@ -50,3 +57,41 @@ def test_a_tab_that_is_in_use_or_of_another_kind_or_closed_is_not_given_out(tabs
     page.close()
     tabs.give_back(page)
     assert tabs.take() is not page
+
+
+@pytest.fixture
+def around(request):
+    """A function that gives what conftest.py puts around a test of this file."""
+    conftest = str(Path(__file__).with_name("conftest.py"))
+    plugins = request.config.pluginmanager.get_plugins()
+    (ours,) = [one for one in plugins if getattr(one, "__file__", None) == conftest]
+
+    def of(path):
+        return ours.pytest_runtest_protocol(SimpleNamespace(path=path, config=request.config))
+
+    return of
+
+
+def test_where_no_browser_is_used_a_loop_can_begin(browser, around):
+    loop = asyncio.get_running_loop()
+    for path, seen in [
+        (ROOT / "tests" / "homework" / "test_dask.py", None),
+        (ROOT / "notebooks" / "01_bottleneck.ipynb", None),
+        (Path(__file__).with_name("test_server.py"), loop),
+    ]:
+        test = around(path)
+        next(test)
+        assert asyncio._get_running_loop() is seen, path
+        if seen is None:
+            assert asyncio.run(asyncio.sleep(0, "done")) == "done"
+        with pytest.raises(StopIteration):
+            next(test)
+        assert asyncio.get_running_loop() is loop
+
+
+def test_a_browser_that_has_crashed_is_replaced(chromium):
+    one = chromium()
+    assert chromium() is one
+    one.close()
+    another = chromium()
+    assert another is not one and another.new_page().evaluate("1 + 1") == 2
