@@ -216,7 +216,7 @@ def test_a_live_figure_is_fetched_when_its_button_is_pressed(with_figure):
     page.keyboard.press("Enter")
     page.locator("section.present .lv-on").wait_for()
     assert not page.locator("section.present .lv-still").is_visible()
-    assert [url for url in page.asked if "/live/remembering.js" in url]
+    assert [url for url in page.asked if "/live/filling.js" in url]
     assert page.evaluate("document.activeElement.closest('.live') !== null")
     assert page.evaluate(TOO_LARGE) == []
 
