@@ -138,6 +138,9 @@ for kept in (False, True):
 # Feed-forward layers and norms look at one position at a time and need no cache at all, and the keys and values of
 # cross-attention are made from the memory once, before the first step.
 #
+# A trained model does the same with a date of yours: [A cache at work](../book/live.md#a-cache-at-work) writes it twice,
+# letter by letter. Press a key and its value there, and the cache loses them. Is each of them missed?
+#
 # ### Line by line
 #
 # Now into the decoder that you built: the attention of [chapter 3](03_multi_head_attention.ipynb#the-class-that-the-book-uses),
@@ -738,6 +741,10 @@ assert broken > 0.25 and difference > 0.1
 # A few right outputs prove nothing, then, and the wrong ones could as well come from too little training. Nor does a test
 # of one step find the bug, because the first word *is* at place 0. The comparison that does is the proof above: step by
 # step against all at once, at every position.
+#
+# The reader of dates [above](#a-cache-the-same-words-less-work) can be broken in the same way: of its first date the
+# scores are off from the second step on, the letters only from the fifth. And most of the keys that it can lose change
+# the scores behind them, and no letter.
 
 # %% [markdown]
 # ## Exercises

@@ -50,6 +50,7 @@ MORE = {
     "at_work": (through.COLOURS, "at_work.css"),
     "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
     "dates": (("decoder", "prediction", "value"), "dates.css"),
+    "remembering": (("value",), "remembering.css"),
     "digits": ((), "digits.css"),
     "agreement": ((), "agreement.css"),
 }

@@ -5,6 +5,7 @@ while the site is built: what stands there without scripts, and on paper.
 """
 
 from agreement import agreement
+from figure_of_a_cache import remembering
 from figure_of_dates import dates_by_letter
 from figures_of_bert import filler, nearness, pieces, reader, senses
 from figures_of_images import digits
@@ -19,6 +20,7 @@ FIGURES = {
     "beams": beams,
     "writer": writer,
     "dates": dates_by_letter,
+    "remembering": remembering,
     "pieces": pieces,
     "filler": filler,
     "agreement": agreement,
@@ -37,6 +39,7 @@ SECTIONS = {
     "a-beam": "beams",
     "a-writer": "writer",
     "a-date-letter-by-letter": "dates",
+    "a-cache-at-work": "remembering",
     "words-in-pieces": "pieces",
     "a-bert-that-fills-holes": "filler",
     "which-of-two-words": "agreement",

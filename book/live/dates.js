@@ -2,11 +2,11 @@
 // from each position what stands behind it; when it writes, it reads its own letters, one pass after the other.
 import { largest } from "./choosing.js";
 import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
+import { seen, strange, unreadable } from "./letters.js";
 import { Walk } from "./walk.js";
 
 const LENGTH = 11; // letters of an answer, with its end token
-const END = 2,
-  SPECIAL = 3; // the first letters of the alphabet: padding, begin, end
+const END = 2; // in the alphabet: behind padding and begin
 const PAUSE = 800; // milliseconds a step
 const OFFERED = 4; // letters in place of the one that was written
 const SPOILERS = "0123456789-";
@@ -45,7 +45,6 @@ export function iso(text) {
 
 export const loss = (share) => -Math.log(share);
 const shown = (number) => (Number.isFinite(number) ? number.toFixed(2) : "> 87"); // single precision has no smaller share
-const seen = (letter) => (letter === " " ? "␣" : letter);
 const listed = (letters) => [...letters].map(seen).join("");
 
 // A row of the triangle: what is read, the letters that the model says, a bar and a number or two.
@@ -239,16 +238,7 @@ export class Dates extends Figure {
 
   // Why this cannot be read, in words.
   refuses(text, answer) {
-    const known = (letter) => this.alphabet.indexOf(letter) >= SPECIAL;
-    const strange = (some) => Array.from(some).find((letter) => !known(letter));
-    const alphabet = "It knows a to z, 0 to 9, space, comma and hyphen.";
-    if (!text) return "Type a date first.";
-    if (text.length > this.room)
-      return `Your text has ${text.length.toLocaleString("en-US")} characters; the model has places for ${this.room}.`;
-    if (strange(text)) return `The model's alphabet has no “${strange(text)}”. ${alphabet}`;
-    if (strange(answer))
-      return `The right answer: the model's alphabet has no “${strange(answer)}”. ${alphabet}`;
-    return "";
+    return unreadable(text, this) || strange(answer, this.alphabet, "The right answer: the");
   }
 
   // What stands in the fields, or another way through what is shown. `spoil`: [place, letter], what is given there in training in place

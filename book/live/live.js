@@ -408,6 +408,7 @@ const FIGURES = {
   reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
   dates: async () => (await import("./dates.js")).Dates,
+  remembering: async () => (await import("./remembering.js")).Remembering,
   beams: async () => (await import("./beams.js")).Beams,
   at_work: async () => (await import("./at_work.js")).AtWork,
   through: async () => (await import("./through.js")).Through,

@@ -78,7 +78,14 @@ export class Transformer extends Model {
 
   // The encoder reads the whole source; every decoder block makes its keys and values of it, once.
   start(source) {
-    const memory = this.encoder.apply(this.embed(source));
+    return this.behind(this.encode(source));
+  }
+
+  encode(source) {
+    return this.encoder.apply(this.embed(source));
+  }
+
+  behind(memory) {
     const { blocks } = this.decoder;
     return {
       length: 0,

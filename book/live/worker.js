@@ -1,6 +1,7 @@
 // Models run here, beside the page, so that it can be read and scrolled meanwhile. The page sends {id, task, …}; the answers are
 // {id, part} while a task is at work, and at its end {id, result} or {id, error}. A task that is no longer wanted is cancelled.
 import { beam } from "./beam.js";
+import { writeTwice } from "./cache.js";
 import { draw, largest, logShare, shares } from "./choosing.js";
 import {
   Adapted,
@@ -117,6 +118,11 @@ const tasks = {
       written.push(forced[rows.length - 1] ?? largest(rows.at(-1), 1)[0]);
     }
     return { taught: taught(target?.slice(0, -1)), spoilt: taught(given), written, rows };
+  },
+
+  // What the model writes of a source with a cache and without one, and what each step cost; `faults` of the cache. All are ids.
+  async remember({ source, most, faults }) {
+    return writeTwice(model, source, { begin: BEGIN, end: END, most, faults });
   },
 
   // A sentence and its translation with all that the model computed on the way, by the names of its parts, and its weights.

@@ -12,7 +12,7 @@ IN_CHAPTERS = {
     "08_training": ["smoothing"],
     "08b_judging": ["translator"],
     "09_generating": ["writer", "beams"],
-    "09b_cache": ["filling"],
+    "09b_cache": ["remembering", "filling"],
     "10_language_model": ["writer"],
     "10b_agreement": ["agreement"],
     "11_vision_transformer": ["digits"],

@@ -12,6 +12,7 @@ EMPTY = {
     "translator": "Type a sentence first.",
     "beams": "Type a sentence first.",
     "dates": "Type a date first.",
+    "remembering": "Type a date first.",
     "pieces": "Type a text first.",
     "filler": "There is no hole yet",
     "agreement": "There is no hole yet",
@@ -81,6 +82,7 @@ def test_whatever_is_typed_gets_an_answer(live):
         for name, own in {
             "pieces": text,
             "dates": text,
+            "remembering": text,
             "reader": text,
             "nearness": f"{text}\n{text} again",
             "senses": text,
