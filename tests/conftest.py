@@ -52,6 +52,7 @@ LONGEST = [
     "tests/site/test_sentence_map_browser.py",
     "tests/homework/test_hostile_checks.py",
     "tests/site/test_live_robust_browser.py",
+    "tests/site/test_probes_browser.py",
     "tests/homework/test_synthetic_class.py",
     "tests/site/test_motion_browser.py",
     "tests/homework/test_dask.py",

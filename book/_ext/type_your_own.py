@@ -21,6 +21,7 @@ from live_models import (
     part_of_pieces,
     sentences,
 )
+from probes import probes
 from sentence_map import sentence_map
 from torch import Tensor
 
@@ -504,6 +505,7 @@ FIGURES = {
     "answers": answers,
     "reader": reader,
     "senses": senses,
+    "probes": probes,
     "nearness": nearness,
     "sentence_map": sentence_map,
     "digits": digits,
@@ -522,6 +524,7 @@ SECTIONS = {
     "a-question-about-a-text": "answers",
     "where-a-bert-looks": "reader",
     "one-word-two-sentences": "senses",
+    "a-sentence-read-by-probes": "probes",
     "near-by-meaning": "nearness",
     "a-map-of-sentences": "sentence_map",
     "a-vit-that-reads-your-digit": "digits",
