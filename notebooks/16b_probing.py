@@ -414,6 +414,11 @@ for task in tasks:
 # is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline,
 # perhaps because its vectors hold the position, too; on UD English it is level with it.)
 #
+# **Read a sentence of your own.** These probes for tags, and those of the control task, [run on what you
+# type](../book/live.md#a-sentence-read-by-probes). What the probe on the embeddings says of *watch*, the verb and the
+# noun, it has from the word alone. From which state on does it say two things, and what has the control's probe to say
+# of *watch*?
+#
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
 # | right | state 0 | state 2 | state 3 | state 6 | by word |

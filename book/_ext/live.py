@@ -49,6 +49,7 @@ MORE = {
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
     "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
+    "probes": (("prediction",), "probes.css"),
     "dates": (("decoder", "prediction", "value"), "dates.css"),
     "remembering": (("value",), "remembering.css"),
     "digits": ((), "digits.css"),

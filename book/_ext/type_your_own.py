@@ -11,6 +11,7 @@ from figures_of_bert import filler, nearness, pieces, reader, senses
 from figures_of_images import digits
 from figures_of_tasks import answers, entities, sentiment
 from figures_of_writing import beams, translator, writer
+from probes import probes
 from sentence_map import sentence_map
 
 PAGE = "book/live"
@@ -29,6 +30,7 @@ FIGURES = {
     "answers": answers,
     "reader": reader,
     "senses": senses,
+    "probes": probes,
     "nearness": nearness,
     "sentence_map": sentence_map,
     "digits": digits,
@@ -48,6 +50,7 @@ SECTIONS = {
     "a-question-about-a-text": "answers",
     "where-a-bert-looks": "reader",
     "one-word-two-sentences": "senses",
+    "a-sentence-read-by-probes": "probes",
     "near-by-meaning": "nearness",
     "a-map-of-sentences": "sentence_map",
     "a-vit-that-reads-your-digit": "digits",

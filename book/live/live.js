@@ -415,6 +415,7 @@ const FIGURES = {
   pieces: async () => (await import("./pieces.js")).Pieces,
   senses: async () => (await import("./senses.js")).Senses,
   nearness: async () => (await import("./nearness.js")).Nearness,
+  probes: async () => (await import("./probes.js")).Probes,
   sentence_map: async () => (await import("./sentence_map.js")).SentenceMap,
   sentiment: async () => (await import("./adapted.js")).Sentiment,
   entities: async () => (await import("./adapted.js")).Names,

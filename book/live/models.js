@@ -194,6 +194,27 @@ export class BertWithMap extends Bert {
   }
 }
 
+// BERT's body and linear probes of its words, two for each state: one for their tags, one for labels drawn at random (chapter 16b).
+export class BertWithProbes extends Bert {
+  constructor(file, { config, tensors }) {
+    super(file);
+    this.probes = tensors;
+    this.drawn = new Map(Object.entries(config.drawn)); // of each word that the probes have met, its drawn label
+  }
+
+  // The scores of each word's labels, [state][word]. `places`: where each word's pieces stand; its vector is the mean of theirs.
+  probe(ids, places) {
+    const words = this.states(ids).map((state) =>
+      places.map((own) => mean(own.map((i) => state[i]))),
+    );
+    const scores = (task) =>
+      words.map((x, state) =>
+        linear(x, this.probes[`${task}.${state}.weight`], this.probes[`${task}.${state}.bias`]),
+      );
+    return { tag: scores("tag"), control: scores("control") };
+  }
+}
+
 // BERT's body, the differences of low rank that were learned beside its layers, and a head (chapter 14): `learned`, a file of its own.
 export class Adapted extends Bert {
   constructor({ config, tensors }, learned) {

@@ -8,6 +8,7 @@ import {
   Bert,
   LanguageModel,
   BertWithMap,
+  BertWithProbes,
   Transformer,
   ViT,
   rollout,
@@ -28,6 +29,7 @@ const KINDS = {
   "masked words": (file) => new Bert(file, "bert."),
   sentences: (file) => new Bert(file),
   "sentence map": (file, learned) => new BertWithMap(file, learned),
+  probes: (file, learned) => new BertWithProbes(file, learned),
   images: (file) => new ViT(file),
   adapted: (file, learned) => new Adapted(file, learned),
 };
@@ -319,6 +321,37 @@ const tasks = {
       .states(ids)
       .map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
     return { ids, tokens: shown, states };
+  },
+
+  // A text's words, each with its drawn label if the probes have met it; and what the probes of each state take for its tag and for
+  // its drawn label: tag[state][word] and control[state][word], each [label, share].
+  async probe({ text }) {
+    const ids = framed(text),
+      words = [],
+      places = [];
+    ids.slice(1, -1).forEach((id, i) => {
+      const piece = tokens.shown(id);
+      if (piece.startsWith("##")) {
+        words.push(words.pop() + piece.slice(2));
+        places.at(-1).push(i + 1);
+      } else {
+        words.push(piece);
+        places.push([i + 1]);
+      }
+    });
+    const best = (rows) =>
+      rows.map((scores) => {
+        const row = shares(scores),
+          [label] = largest(row, 1);
+        return [label, row[label]];
+      });
+    const { tag, control } = model.probe(ids, places);
+    return {
+      words: words.map((word) => ({ word, drawn: model.drawn.get(word) ?? null })),
+      tag: tag.map(best),
+      control: control.map(best),
+      ...room(text),
+    };
   },
 
   // A text as one vector: the mean of its tokens' (chapter 17).

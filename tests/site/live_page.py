@@ -23,6 +23,7 @@ IN_CHAPTERS = {
     "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
+    "16b_probing": ["probes"],
     "17_sentence_bert": ["nearness", "pulling"],
     "17b_searching": ["sentence_map"],
     "18_after_bert": ["filler"],

@@ -21,6 +21,7 @@ EMPTY = {
     "answers": "Type",
     "reader": "Type a sentence first.",
     "senses": "Type two sentences first.",
+    "probes": "Type a sentence first.",
     "nearness": "Type two sentences at least",
     "sentence_map": "Type a sentence first.",
 }
@@ -86,6 +87,7 @@ def test_whatever_is_typed_gets_an_answer(live):
             "reader": text,
             "nearness": f"{text}\n{text} again",
             "senses": text,
+            "probes": text,
             "sentence_map": text,
         }.items():
             box = press(page, name, own)
