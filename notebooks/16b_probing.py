@@ -496,8 +496,8 @@ assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 # %% [markdown]
 # The last line is a warning: told the tags of the two neighbours as well, and no vector, the probe does better than on
 # any of MiniLM's states. On UD English tag and place give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f -->,
-# with the neighbours' tags 75 %<!-- tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave 77
-# %<!-- probing: relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
+# with the neighbours' tags 75 %<!-- tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave
+# 77 %<!-- probing: relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
 # first.) So what the probe reads takes hardly more than the tags around a word. That MiniLM knows no more does not
 # follow, but that it does has to be shown in another way.
 #
