@@ -27,8 +27,9 @@
     made.append(...children);
     return made;
   };
-  // What is HTML: letters with what stands below and above them.
-  const printed = (name, html) => Object.assign(document.createElement(name), { innerHTML: html });
+  // A text; as HTML where its letters have something below or above them.
+  const printed = (name, text, html) =>
+    Object.assign(document.createElement(name), html ? { innerHTML: html } : { textContent: text });
   const slug = (text) =>
     text
       .toLowerCase()
@@ -41,7 +42,7 @@
     const button = element(
       "button",
       { type: "button", onclick: () => pick(i) },
-      at < 0 ? questions[i] : printed("span", sections[at][4]),
+      at < 0 ? questions[i] : printed("span", sections[at][2], sections[at][4]),
     );
     if (at >= 0) button.append(" ", element("small", {}, `section of ${sections[at][1]}`));
     button.ariaPressed = String(i === picked);
@@ -156,7 +157,7 @@
     found.scrollIntoView({ block: "nearest" });
   }
 
-  function result({ section: [address, chapter, title, , shown, text], j, score }) {
+  function result({ section: [address, chapter, title, text, ...html], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, 100 * score)}%`;
     const more = element(
@@ -176,9 +177,9 @@
     return element(
       "li",
       {},
-      element("p", {}, Object.assign(printed("a", shown), { href: address })),
+      element("p", {}, Object.assign(printed("a", title, html[0]), { href: address })),
       where,
-      printed("p", text),
+      printed("p", text, html[1]),
     );
   }
 

@@ -164,6 +164,12 @@ def typed_about(sections: list[Section]) -> list[tuple[str, str]]:
     return [(words, page) for words, page in wanted if page in pages]
 
 
+def with_indices(text: str) -> str | None:
+    """A text as HTML, if a letter in it has an index below or above it; else it is shown as it is."""
+    escaped = html.escape(text)
+    return shown if (shown := printed(escaped)) != escaped else None
+
+
 def page_html(
     sections: list[Section],
     questions: list[Question],
@@ -182,8 +188,8 @@ def page_html(
                 section.chapter,
                 section.title,
                 section.text,
-                printed(html.escape(section.title)),
-                printed(html.escape(section.text)),
+                with_indices(section.title),
+                with_indices(section.text),
             ]
             for section in sections
         ],

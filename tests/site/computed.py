@@ -1,11 +1,15 @@
-"""What the library computes for a sentence that a page translates."""
+"""What the library computes for a sentence that a page translates; models as a page fetches them."""
 
 import math
+from pathlib import Path
 
 import torch
 
 from lectures_lib import stored
 from lectures_lib.blocks.recording import record
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+
+ROUNDED = {"minilm": Bert, "fill_mask": BertForPreTraining}
 
 
 class Computed:
@@ -29,3 +33,9 @@ class Computed:
     def head(self, name: str, matrix: str, head: int) -> torch.Tensor:
         """One head's queries, keys or values (n, d_k)."""
         return self.seen[f"{name}.{matrix}"][0].chunk(self.model.config.n_heads, dim=-1)[head]
+
+
+def rounded(html: Path, name: str) -> Bert | BertForPreTraining:
+    """One of the models in 8 bits, with the numbers that a page fetches."""
+    path = html / "live" / "models" / f"{name}_8bit.safetensors"
+    return stored.load_eight_bits(path, BertConfig, ROUNDED[name])

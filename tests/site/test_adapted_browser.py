@@ -4,12 +4,12 @@ small differences beside it, as the library computes them.
 
 from functools import cache
 
+import computed
 import pytest
 import torch
 from live_page import ADDRESS, EVERY_FIGURE, figure, file_name
 
 from lectures_lib import stored
-from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.models.minilm import checkpoint
 from lectures_lib.tasks import fine_tuning
 from lectures_lib.tokenization import WordPiece
@@ -22,10 +22,9 @@ PRAISE, NAMES, ANSWERS = "Praise or complaint?", "Names in a message", "A questi
 @cache
 def in_eight_bits(html, task):
     """The library's model with the numbers that the page fetches."""
-    body = stored.load_eight_bits(
-        html / "live" / "models" / "minilm_8bit.safetensors", BertConfig, Bert
+    return stored.load_adapted(
+        stored.FOLDER / f"{task}.safetensors", computed.rounded(html, "minilm")
     )
-    return stored.load_adapted(stored.FOLDER / f"{task}.safetensors", body)
 
 
 LOAD = """async (task) => {

@@ -6,13 +6,13 @@ import math
 import sys
 
 import axe
+import computed
 import pytest
 from live_page import figure
 from sitemap import ROOT
 
 from lectures_lib import stored
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.tokenization import WordPiece
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -41,8 +41,7 @@ SENTENCES = [
 @pytest.fixture(scope="module")
 def rounded(html):
     """The BERT that the page fetches, read by the library."""
-    path = html / "live" / "models" / "fill_mask_8bit.safetensors"
-    return stored.load_eight_bits(path, BertConfig, BertForPreTraining)
+    return computed.rounded(html, "fill_mask")
 
 
 def leads(rounded, text, words):

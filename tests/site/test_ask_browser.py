@@ -146,6 +146,20 @@ def test_it_says_how_often_it_is_right():
     assert " Of " not in ask.how_often_right(SECTIONS, questions, [], found).split("prepared")[1]
 
 
+def test_a_letter_with_an_index_is_printed_as_in_a_formula(tab, tmp_path):
+    """There alone the page holds a title or a text twice."""
+    of_scores = Section("notebooks/02_x", "2. X", "Why d_k & not d", "why", "Divide by √d, say.")
+    inside = ask.page_html([of_scores], [Question("Why?", [2])], ask.quantised(torch.ones(2, 16)))
+    (tmp_path / "page.html").write_text(f'<meta charset="utf-8">{inside}', encoding="utf-8")
+    page = tab()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator(".ask-found li a").inner_html() == "Why <i>d</i><sub>k</sub> &amp; not d"
+    assert page.locator(".ask-found li > p").last.inner_text() == "Divide by √d, say."
+    held = json.loads(page.locator("#ask-data").text_content())["sections"][0]
+    assert held[4:] == ["Why <i>d</i><sub>k</sub> &amp; not d", None]
+    assert page.get_by_role("button", name="More like this: Why d_k & not d").count() == 1
+
+
 def test_an_answer_to_another_question_goes(open_page):
     """When one types, and when one asks for nothing."""
     page = open_page()

@@ -5,6 +5,7 @@ in words.
 import random
 
 import axe
+import computed
 import pytest
 import torch
 from live_page import figure, file_name
@@ -14,7 +15,7 @@ from lectures_lib.blocks.recording import record
 from lectures_lib.decoding.cache import TransformerWithCache
 from lectures_lib.decoding.sampling import keep_top_k, keep_top_p
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.models.bert import Bert
 from lectures_lib.tokenization import BPE, WordPiece
 from lectures_lib.training.pretraining import fill_mask
 
@@ -214,16 +215,6 @@ def test_whatever_is_typed_has_an_answer(live, text):
         assert box.locator("[aria-label='Tokens of the translation'] li").count() > 0
 
 
-def test_an_empty_box_is_said(live):
-    page = live()
-    box = translate(page, "   ")
-    assert "Type a sentence first" in box.get_by_role("status").inner_text()
-    play = figure(page, "A play that you begin")
-    play.get_by_label("Your beginning").fill("")
-    play.get_by_role("button", name="Write on").click()
-    assert "at least one letter" in play.get_by_role("status").inner_text()
-
-
 def test_a_download_that_fails_is_said_and_can_be_tried_again(live):
     page = live()
     page.context.route("**/models/**", lambda route: route.fulfill(status=503))
@@ -325,8 +316,7 @@ HOLES = "Holes in your sentence"
 @pytest.fixture(scope="module")
 def rounded(html):
     """The model that the page fetches, read by the library."""
-    path = html / "live" / "models" / "fill_mask_8bit.safetensors"
-    return stored.load_eight_bits(path, BertConfig, BertForPreTraining)
+    return computed.rounded(html, "fill_mask")
 
 
 def test_texts_become_the_same_word_pieces(computing):
@@ -428,8 +418,7 @@ def attention_of(bert, text):
 
 
 def test_attention_is_the_librarys(computing, html):
-    path = html / "live" / "models" / "minilm_8bit.safetensors"
-    _, expected = attention_of(stored.load_eight_bits(path, BertConfig, Bert), KEYS)
+    _, expected = attention_of(computed.rounded(html, "minilm"), KEYS)
     ids = WordPiece.load(minilm.checkpoint() / "vocab.txt").pair(KEYS).ids
     found = computing.evaluate(
         """async ([ids]) => {

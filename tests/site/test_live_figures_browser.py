@@ -3,6 +3,7 @@ that stand in chapters.
 """
 
 import axe
+import computed
 import lxml.html
 import pytest
 import torch
@@ -11,7 +12,6 @@ from live_page import IN_CHAPTERS, figure
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tokenization import BPE, WordPiece
 
 pytestmark = pytest.mark.browser
@@ -114,13 +114,8 @@ def test_whatever_is_typed_is_searched(live, text):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_empty_boxes_are_said(live):
+def test_a_sentence_that_is_missing_or_too_many_is_said(live):
     page = live()
-    assert "Type a sentence first" in search(page, " ").get_by_role("status").inner_text()
-    box = figure(page, PIECES)
-    box.get_by_label("Your text").fill("")
-    box.get_by_role("button", name="Cut it").click()
-    box.get_by_text("Type a text first").wait_for()
     box = figure(page, SENSES)
     box.get_by_role("textbox", name="Second sentence").fill("")
     box.get_by_role("button", name="Compare", exact=True).click()
@@ -168,8 +163,7 @@ def test_a_token_tells_how_it_was_merged(live):
 @pytest.fixture(scope="module")
 def rounded(html):
     """MiniLM as the page fetches it."""
-    path = html / "live" / "models" / "minilm_8bit.safetensors"
-    return stored.load_eight_bits(path, BertConfig, Bert)
+    return computed.rounded(html, "minilm")
 
 
 @torch.no_grad()

@@ -6,6 +6,7 @@ import json
 from itertools import combinations
 
 import axe
+import computed
 import pytest
 import torch
 import yaml
@@ -13,9 +14,7 @@ from live_page import figure
 from sitemap import ROOT
 from sklearn.decomposition import PCA
 
-from lectures_lib import stored
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks.sentence_bert import SentenceBert, cosines
 from lectures_lib.tokenization import WordPiece
 
@@ -41,8 +40,7 @@ PLACE = """async (rows) => {
 @pytest.fixture(scope="module")
 def encoder(html):
     """MiniLM as the page fetches it."""
-    path = html / "live" / "models" / "minilm_8bit.safetensors"
-    return SentenceBert(stored.load_eight_bits(path, BertConfig, Bert), WORDPIECE)
+    return SentenceBert(computed.rounded(html, "minilm"), WORDPIECE)
 
 
 def points(page):
