@@ -6,10 +6,11 @@ import os
 import shutil
 import threading
 import time
+from functools import cache
 from pathlib import Path
 
 import pytest
-from live_page import ADDRESS, EVERY_FIGURE, MODULES
+from live_page import ADDRESS, EVERY_FIGURE, MODULES, with_one_figure
 from sitemap import ROOT, load_site_tool
 from tabs import Tabs, shown
 
@@ -53,21 +54,32 @@ def html() -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(html) -> str:
-    """Where `tools/site.py serve` serves it, with a slash at the end. LATE_SCRIPTS=0.5 holds every
-    script back by half a second: a test that does not wait for what it reads then fails.
+def address(html, tmp_path_factory) -> str:
+    """Where `tools/site.py serve` serves it, with a slash at the end; of a page's live figures
+    `?only=dates` leaves this one. LATE_SCRIPTS=0.5 holds every script back by half a second: a test
+    that does not wait for what it reads then fails.
     """
-    server = load_site_tool().server(0)
-    if late := float(os.environ.get("LATE_SCRIPTS", 0)):
-        at_once = server.RequestHandlerClass
+    server, late = load_site_tool().server(0), float(os.environ.get("LATE_SCRIPTS", 0))
+    folder = tmp_path_factory.mktemp("only")
 
-        class Late(at_once):
-            def do_GET(self):
-                if ".js" in self.path:
-                    time.sleep(late)
-                super().do_GET()
+    @cache
+    def only(path: str, figure: str) -> str:
+        page = folder / f"{Path(path).stem}_{figure}.html"
+        page.write_bytes(with_one_figure(Path(path).read_bytes(), figure))
+        return str(page)
 
-        server.RequestHandlerClass = Late
+    class Handler(server.RequestHandlerClass):
+        def do_GET(self):
+            if ".js" in self.path:
+                time.sleep(late)
+            super().do_GET()
+
+        def translate_path(self, path):
+            name, _, figure = path.partition("?only=")
+            path = super().translate_path(name)
+            return only(path, figure) if figure else path
+
+    server.RequestHandlerClass = Handler
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://localhost:{server.server_port}/"
     server.shutdown()
@@ -218,13 +230,15 @@ def computing(browser, address):
 
 @pytest.fixture
 def live(tab, address):
-    """A function that opens the page as a reader would; script errors fail the test."""
+    """A function that opens the page as a reader would; script errors fail the test. `only`: of its
+    live figures the one that the test uses (each costs time, and all are seen by test_pages.py).
+    """
     opened = []
 
-    def open_it(width=1000, path=ADDRESS, **options):
+    def open_it(width=1000, path=ADDRESS, only="", **options):
         page = tab(width, 900, **options)
         opened.append(page)
-        page.goto(address + path)
+        page.goto(address + path + (only and f"?only={only}"))
         if options.get("java_script_enabled", True):
             page.wait_for_function(EVERY_FIGURE)
         return page

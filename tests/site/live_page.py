@@ -1,5 +1,9 @@
 """The page "Type your own", as its tests use it."""
 
+import json
+
+import lxml.html
+
 ADDRESS = "book/live.html"
 # The live figures of each chapter, in their order.
 IN_CHAPTERS = {
@@ -44,6 +48,18 @@ MODULES = """async () => {
   const bpe = async (name) => new tokens.BPE(JSON.parse(new TextDecoder().decode(await fetched(`${name}.json`))));
   window.live = { ...tensors, ...models, ...choosing, load, bpe };
 }"""
+
+
+def with_one_figure(page: bytes, name: str) -> bytes:
+    """A page without its live figures, but for this one."""
+    tree = lxml.html.fromstring(page)
+    places = tree.xpath("//*[@data-live]")
+    kept = [place for place in places if json.loads(place.get("data-live"))["figure"] == name]
+    assert kept, f"no figure {name}"
+    for place in places:
+        if place not in kept:
+            place.drop_tree()
+    return b"<!DOCTYPE html>" + lxml.html.tostring(tree, encoding="utf-8")
 
 
 def file_name(url: str) -> str:

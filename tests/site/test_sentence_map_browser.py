@@ -122,7 +122,7 @@ def test_own_sentences_land_with_their_nearest_and_go(live):
 
 
 def test_a_sentence_is_put_once_and_what_was_not_read_is_said(live):
-    page = live()
+    page = live(only="sentence_map")
     box = figure(page, MAP)
     said = put(box, f"😀 {'dog ' * 400}").inner_text()
     assert "no piece for" in said and "Of its 401 pieces the first 254 were read." in said
@@ -136,7 +136,7 @@ def test_a_sentence_is_put_once_and_what_was_not_read_is_said(live):
 
 @pytest.mark.parametrize("width", [390, 1360])
 def test_labels_cover_no_label_and_stay_on_the_map(live, width):
-    box = figure(live(width), MAP)
+    box = figure(live(width, only="sentence_map"), MAP)
     at = box.locator(".lv-map text").evaluate_all(
         "all => all.map(one => { const b = one.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; })"
     )
@@ -149,7 +149,7 @@ def test_labels_cover_no_label_and_stay_on_the_map(live, width):
 
 
 def test_near_means_the_same_along_both_axes(live):
-    page = live()
+    page = live(only="sentence_map")
     told = points(page)
     (i, j), (k, m) = (0, 63), (20, 41)
     shown = (
@@ -173,7 +173,7 @@ def chosen(box) -> str:
 
 
 def test_the_keyboard_goes_from_sentence_to_sentence_and_topic_to_topic(live):
-    page = live()
+    page = live(only="sentence_map")
     box = figure(page, MAP)
     box.locator(".lv-place[tabindex='0']").focus()
     for key, i in (
@@ -193,7 +193,7 @@ def test_the_keyboard_goes_from_sentence_to_sentence_and_topic_to_topic(live):
 
 def test_a_finger_and_a_mouse_choose(live):
     for options in ({"width": 390, "has_touch": True, "is_mobile": True}, {"width": 1360}):
-        page = live(**options)
+        page = live(**options, only="sentence_map")
         box = figure(page, MAP)
         mark = box.locator(".lv-place").nth(34)
         mark.scroll_into_view_if_needed()
@@ -206,7 +206,7 @@ def test_a_finger_and_a_mouse_choose(live):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(only="sentence_map")
     put(figure(page, MAP), OWN[0])
     assert axe.by_day_and_night(page, ".live") == []
 

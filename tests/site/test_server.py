@@ -48,3 +48,9 @@ def test_without_a_site_it_says_what_to_do(tmp_path):
     tool.HTML = tmp_path
     with pytest.raises(SystemExit, match="make book"):
         tool.server(0)
+
+
+def test_of_a_pages_live_figures_a_test_may_ask_for_one(address):
+    one, whole = (ask(address, f"book/live.html{only}")[1] for only in ("?only=dates", ""))
+    assert one.count(b"data-live=") == 1 and b"A date, letter by letter" in one
+    assert whole.count(b"data-live=") > 10
