@@ -252,6 +252,13 @@ def test_no_text_stands_on_another(drawing):
     assert overlapping(drawing.svg()) == []
 
 
+def test_no_drawing_calls_what_is_private_to_the_canvas():
+    made_of = {"canvas.py", "sheet.py"}
+    for file in Path(palette.__file__).parent.rglob("*.py"):
+        called = re.findall(r"drawing\._\w+|drawing\.parts", file.read_text(encoding="utf-8"))
+        assert file.name in made_of or called == [], file
+
+
 def test_is_small(drawing):
     assert len(drawing._repr_html_().encode()) <= 40_000
 
