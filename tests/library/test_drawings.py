@@ -472,6 +472,14 @@ def test_vector_to_token_shows_softmax_of_its_scores():
     assert "9" in shown and max(decoder.SCORES, key=decoder.SCORES.get) == "9"
 
 
+@pytest.mark.parametrize("narrow", [False, True])
+def test_vector_to_token_shows_the_rest_and_its_shares_sum_to_1(narrow):
+    shown = texts(draw("vector_to_token", narrow).svg())
+    assert "…" in shown and f"{decoder.OTHERS} others" in shown and "−3.5" in shown
+    shares = [float(text) for text in shown if re.fullmatch(r"0\.\d\d", text)]
+    assert len(shares) == 6 and sum(shares) == pytest.approx(1, abs=1e-9)
+
+
 def test_targets_loss_is_cross_entropy():
     right = torch.tensor([decoder.COLUMNS.index(character) for character in decoder.TARGET])
     shares = torch.tensor(decoder.SHARES)
