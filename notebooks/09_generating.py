@@ -618,19 +618,28 @@ assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 # ## Beam search
 #
 # Back to the tree. Greedy took "heavy" and could never come back. **Beam search** keeps the best `width` beginnings
-# instead of one: extend each by every word, and keep the best of all these. Follow *light*:
+# instead of one: extend each by every word, and keep the best of *all* these. Let the report go on with a third word,
+# "today" (0.6) or "tonight" (0.4). Follow *heavy*, the likeliest first word:
 
 # %% tags=["remove-input"]
 drawings.draw("growing_beam")
 
 # %% [markdown]
+# Both places are left to reports that grew from "light rain". The beam does not keep the best of each branch: it keeps the
+# best, and a whole branch may die.
+#
 # In code it is one loop. What may follow which words is asked of a function:
 
 
 # %%
+WHEN = {"today": 0.6, "tonight": 0.4}  # the third word, whatever stands before it
+
+
 def following(words):
     """The next words of a weather report with their probabilities."""
-    return FIRST if not words else SECOND[words[0]]
+    if len(words) == 2:
+        return WHEN
+    return SECOND[words[0]] if words else FIRST
 
 
 def beam(following, width, steps):
@@ -646,9 +655,9 @@ def beam(following, width, steps):
     return beams
 
 
-for width in (1, 2, 9):
-    score, words = beam(following, width, steps=2)[0]
-    print(f"width {width}: {math.exp(score):.2f}", *words)
+for width in (1, 2, 18):
+    score, words = beam(following, width, steps=3)[0]
+    print(f"width {width:2}: {math.exp(score):.2f}", *words)
 
 # %% tags=["remove-cell"]
 one = decoding.beam(model, texts, lengths, width=1, **marks)
@@ -656,9 +665,9 @@ assert one.sentences() == decoding.greedy(model, texts, lengths, **marks).senten
 
 # %% [markdown]
 # Scores are sums of logarithms, since the product of a few hundred probabilities can be too small a number for 32 bits.
-# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" and finds the best report. A beam of 9 keeps
-# everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A beam of 2
-# may drop the very beginning that greedy would have followed to a good end: exercise 3.)
+# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" as first words and finds the best report. A beam
+# of 18 keeps everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A
+# beam of 2 may drop the very beginning that greedy would have followed to a good end: exercise 3.)
 #
 # ### The length penalty
 #

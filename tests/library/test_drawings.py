@@ -252,6 +252,13 @@ def test_no_text_stands_on_another(drawing):
     assert overlapping(drawing.svg()) == []
 
 
+def test_no_drawing_calls_what_is_private_to_the_canvas():
+    made_of = {"canvas.py", "sheet.py"}
+    for file in Path(palette.__file__).parent.rglob("*.py"):
+        called = re.findall(r"drawing\._\w+|drawing\.parts", file.read_text(encoding="utf-8"))
+        assert file.name in made_of or called == [], file
+
+
 def test_is_small(drawing):
     assert len(drawing._repr_html_().encode()) <= 40_000
 
@@ -463,6 +470,14 @@ def test_vector_to_token_shows_softmax_of_its_scores():
     shown = texts(draw("vector_to_token").svg())
     assert holds_in_order(shown, written(torch.tensor(shares), ".2f"))
     assert "9" in shown and max(decoder.SCORES, key=decoder.SCORES.get) == "9"
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_vector_to_token_shows_the_rest_and_its_shares_sum_to_1(narrow):
+    shown = texts(draw("vector_to_token", narrow).svg())
+    assert "…" in shown and f"{decoder.OTHERS} others" in shown and "−3.5" in shown
+    shares = [float(text) for text in shown if re.fullmatch(r"0\.\d\d", text)]
+    assert len(shares) == 6 and sum(shares) == pytest.approx(1, abs=1e-9)
 
 
 def test_targets_loss_is_cross_entropy():

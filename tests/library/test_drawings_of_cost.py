@@ -1,5 +1,8 @@
 """The drawings of chapter 18b: what they count is what the library counts."""
 
+import re
+from itertools import pairwise
+
 import pytest
 import torch
 
@@ -22,7 +25,7 @@ def test_rows_are_shared_as_the_library_plans():
 
 def bars_of(svg: str) -> int:
     """How many sentences' bars there are."""
-    return svg.count('height="8" class="f-encoder')
+    return len(re.findall(r'<path d="M[^"]*v8H[^"]*" class="l-encoder"', svg))
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -57,3 +60,22 @@ def test_what_is_kept_is_what_the_library_counts():
     for narrow in (False, True):
         shown = " ".join(texts(draw("kept_for_backward", narrow).svg()))
         assert f"{cost.kept_numbers():,} numbers" in shown and f"{weights:,}" in shown
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_each_bar_begins_where_the_one_above_it_ends_and_the_sums_are_as_long(narrow):
+    bars = re.findall(
+        r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="(2[04])"[^>]*',
+        draw("kept_for_backward", narrow).svg(),
+    )
+    *steps, fused, by_formula, saved = [tuple(map(float, bar)) for bar in bars]
+    for (x, _, wide, _), (after, _, _, _) in pairwise(steps):
+        assert after == pytest.approx(x + wide, abs=0.02)
+    (first, *_), (last, _, weights, _) = steps[0], steps[-1]
+    for sum_ in (fused, by_formula):
+        assert (sum_[0], sum_[2]) == pytest.approx((first, last - first), abs=0.02)
+    assert (saved[0], saved[2]) == pytest.approx((last, weights), abs=0.02)
+    # to scale: 4 numbers for the norms are less than a pixel
+    share = cost.kept_numbers() / cost.kept()[-1][2]
+    assert fused[2] / weights == pytest.approx(share, rel=0.001)
+    assert 2 * cost.D_FF / cost.kept_numbers() == pytest.approx(0.5, abs=0.001)

@@ -6,7 +6,7 @@ from num2words import num2words
 
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.show.drawings import draw, families
-from tests.helpers.drawn import texts
+from tests.helpers.drawn import holds_in_order, texts
 
 
 def test_the_number_is_read_and_labelled_as_in_the_chapter():
@@ -26,10 +26,26 @@ def test_the_masks_are_the_librarys():
 
 
 @pytest.mark.parametrize("narrow", [False, True])
-def test_every_row_has_an_answer(narrow):
+def test_what_can_be_said_follows_from_what_is_seen(narrow):
     shown = texts(draw("two_readers", narrow).svg())
-    answers = [text for text in shown if text in ("yes", "no") or text.endswith("digits")]
-    assert answers == 2 * ["yes", "yes", "yes", "no", "no", "6 digits"]  # beside each mask
+    said = [text for text in shown if text in ("yes", "no", "?") or text.endswith("digits")]
+    full, causal = ["yes", "yes", "yes", "no", "no"], ["?", "?", "?", "no", "no"]
+    assert said == [*full, "6 digits", *causal, "6 digits"]
+    # as the chapter's limit counts: a word is known if "thousand" has been seen
+    words = families.WORDS
+    assert [says != "?" for says in families.can_say(causal=True)[:-1]] == [
+        "thousand" in words[: i + 1] for i in range(len(words))
+    ]
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_every_row_holds_the_words_that_it_sees(narrow):
+    shown = texts(draw("two_readers", narrow).svg())
+    words = [*families.WORDS, families.END]
+    for i in range(len(words)):
+        says = families.can_say(causal=True)[i]
+        assert holds_in_order(shown, [*words[: i + 1], says])
+        assert holds_in_order(shown, [*words, families.can_say(causal=False)[i]])
 
 
 def hidden_cells(svg: str) -> int:

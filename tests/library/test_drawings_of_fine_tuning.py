@@ -2,6 +2,8 @@
 library's.
 """
 
+import re
+
 import pytest
 import torch
 from torch import nn
@@ -9,6 +11,7 @@ from torch.testing import assert_close
 
 from lectures_lib import metrics
 from lectures_lib.models import minilm
+from lectures_lib.models.bert import BertConfig
 from lectures_lib.show.drawings import draw, fine_tuning, spans
 from lectures_lib.tasks import alignment
 from lectures_lib.tasks.low_rank import LowRank
@@ -59,9 +62,24 @@ def test_a_frame_is_around_what_a_head_reads():
             assert list(head.read) == words and len(head.says) == len(words)
         else:  # the second text
             assert list(head.read) == list(range(tokens.index("[SEP]") + 1, len(tokens) - 1))
-    boxes = draw("five_heads").svg().count('class="s-encoder" fill="none" stroke-width="2.5"/>')
-    arrows = sum(len(head.read) for head in fine_tuning.HEADS)
-    assert boxes == 2 * arrows  # a frame and an arrow's shaft for each
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_five_heads_stand_on_one_body_and_read_its_framed_vectors(narrow):
+    svg = draw("five_heads", narrow).svg()
+    read = sum(len(head.read) for head in fine_tuning.HEADS)
+    assert svg.count('class="s-ink" fill="none" stroke-width="2"/>') == read == 9
+    shown = texts(svg)
+    assert f"BERT’s body: {BertConfig.BASE.n_layers} blocks, the same for all five" in shown
+    thin = re.findall(r'<rect [^>]*rx="[12]" class="f-neutral s-neutral"', svg)
+    assert len(thin) == BertConfig.BASE.n_layers == fine_tuning.N_BLOCKS
+    vectors = sum(len(head.text.split()) for head in fine_tuning.HEADS)
+    assert len(
+        re.findall(r'<rect [^>]*class="f-(?:neutral|encoder) s-\w+" stroke-width="1"', svg)
+    ) == (3 * vectors)
+    for head in fine_tuning.HEADS:
+        assert set(fine_tuning.answers(head)) <= set(shown)
+    assert {"Ida: person", "met: –", "Lind: person"} <= set(shown)
 
 
 def test_words_pieces_and_labels_are_the_chapters():

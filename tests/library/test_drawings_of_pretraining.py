@@ -2,8 +2,10 @@
 library make of the same text.
 """
 
+import pytest
 import torch
 
+from lectures_lib import stored
 from lectures_lib.models import minilm
 from lectures_lib.show.drawings import draw, pretraining
 from lectures_lib.tokenization import WordPiece
@@ -70,3 +72,28 @@ def test_losses_are_those_of_the_chapters_batch():
     words = wordpiece.known_tokens(batch.original[0, places].tolist())
     assert dict(zip(places, words, strict=True)) == pretraining.ASKED
     assert batch.is_random[0] == 0, "which is IsNext"
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_percentages_are_what_the_stored_model_says_at_the_holes(narrow):
+    model, wordpiece = stored.fill_mask()
+    tokens = torch.tensor([[wordpiece.token_id(token) for token in pretraining.BATCH]])
+    segments = (torch.arange(len(pretraining.BATCH)) > pretraining.BATCH.index("[SEP]")).long()
+    at = torch.zeros_like(tokens, dtype=torch.bool)
+    at[0, list(pretraining.ASKED)] = True
+    with torch.no_grad():
+        said = 100 * model(tokens, segments[None], at=at).words.softmax(dim=-1)
+    right = [wordpiece.token_id(word) for word in pretraining.ASKED.values()]
+    found = dict(
+        zip(pretraining.ASKED, said[torch.arange(len(right)), right].tolist(), strict=True)
+    )
+    assert found == pytest.approx(pretraining.RIGHT, abs=0.6)
+    best = said[list(found).index(pretraining.HOLE)].topk(len(pretraining.LIKELIEST))
+    words = wordpiece.known_tokens(best.indices.tolist())
+    likeliest = dict(zip(words, best.values.tolist(), strict=True))
+    assert likeliest == pytest.approx(pretraining.LIKELIEST, abs=0.6)
+    shown = texts(draw("two_losses", narrow).svg())
+    for word, share in pretraining.with_the_rest().items():
+        assert holds_in_order(shown, [word, f"{share} %"])
+    assert sum(pretraining.with_the_rest().values()) == 100 and "…" in shown
+    assert all(f"{share} %" in shown for share in pretraining.RIGHT.values())

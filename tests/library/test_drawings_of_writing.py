@@ -1,6 +1,7 @@
 """The drawings of chapter 9: their numbers are the chapter's, and the library's choices."""
 
 import ast
+import math
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ def in_chapter(name: str) -> object:
 def test_numbers_are_the_chapters():
     assert in_chapter("FIRST") == writing.FIRST
     assert in_chapter("SECOND") == writing.SECOND
+    assert in_chapter("WHEN") == writing.WHEN
     assert tuple(in_chapter("NAMES")) == writing.NAMES
     for name in ("unsure", "sure"):
         assert tuple(in_chapter(name.upper())) == writing.FORECASTS[name]
@@ -52,21 +54,37 @@ def test_frame_of_the_tree_is_around_the_likeliest_report(narrow):
 
 
 def test_beam_keeps_what_beam_search_of_the_chapter_keeps():
-    beams = {(): 1.0}
-    for found, kept in writing.beam_steps():
-        every = writing.grown(beams)
-        assert found == every
-        best = sorted(every.values(), reverse=True)[: writing.WIDTH]
-        assert list(kept.values()) == best
-        beams = kept
-    assert list(beams) == [writing.likeliest_of_all(), writing.likeliest_each_time()]
-    reports = writing.reports()
-    assert all(share == pytest.approx(reports[report]) for report, share in beams.items())
+    tree = ast.parse(CHAPTER.read_text())
+    defined = [n for n in tree.body if getattr(n, "name", "") in ("following", "beam")]
+    names = {"math": math, "FIRST": writing.FIRST, "SECOND": writing.SECOND, "WHEN": writing.WHEN}
+    exec(compile(ast.Module(defined, []), "chapter", "exec"), names)
+    for i, (found, kept) in enumerate(writing.beam_steps(), 1):
+        wide = names["beam"](names["following"], 2, steps=i)
+        assert [words for _, words in wide] == list(kept)
+        assert [math.exp(score) for score, _ in wide] == pytest.approx(list(kept.values()))
+        before = {words[:-1] for words in found}
+        assert before == ({()} if i == 1 else set(writing.beam_steps()[i - 2][1]))
 
 
-def test_beam_greys_what_is_dropped():
-    dropped = sum(len(found) - len(kept) for found, kept in writing.beam_steps())
-    assert draw("growing_beam").svg().count("stroke-dasharray") == dropped == 5
+def test_both_that_are_kept_in_the_end_come_from_one_and_a_branch_dies():
+    (_, first), (_, second), (third, last) = writing.beam_steps()
+    assert next(iter(first)) == ("heavy",) and ("heavy", "rain") in second
+    assert {words[:2] for words in last} == {("light", "rain")}
+    assert {words[0] for words in third} == {"heavy", "light"}
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_beam_greys_what_is_dropped_and_leads_to_every_extension(narrow):
+    steps = writing.beam_steps()
+    dropped = sum(len(found) - len(kept) for found, kept in steps)
+    svg = draw("growing_beam", narrow).svg()
+    assert svg.count("stroke-dasharray") == dropped == 7
+    assert svg.count("<polygon") == sum(len(kept) for _, kept in steps[1:]) == 4
+    assert svg.count('class="s-neutral" fill="none"') == 6  # to what was dropped after word 1
+    for found, _ in steps:
+        for words, share in found.items():
+            spec = ".1f" if len(words) == 1 else ".3f"
+            assert holds_in_order(texts(svg), [" ".join(words), f"{share:{spec}}"])
 
 
 @pytest.mark.parametrize("name", writing.FORECASTS)

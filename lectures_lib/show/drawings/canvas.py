@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lectures_lib.show.drawings.grid import Grid, Number, Point
 from lectures_lib.show.drawings.label import SIZE, SMALLEST, spans
+from lectures_lib.show.drawings.picture import data_address
 from lectures_lib.show.drawings.sheet import Sheet
 
 
@@ -227,7 +228,28 @@ class Canvas(Sheet):
                 x + 2.2 * depth, y + length / 2, text, size=size, colour=colour, anchor=anchor
             )
 
+    def shape(self, path: str, colour: str, soft: bool = False) -> None:
+        """What an SVG path encloses, filled with its colour; soft: with the ground that is read on,
+        and the colour as its edge.
+        """
+        name = self._use(colour)
+        kind = f'class="f-{name} s-{name}" stroke-width="1.5"' if soft else f'class="l-{name}"'
+        self.parts.append(f'<path d="{path}" {kind}/>')
+
     # Matrices
+
+    def picture(
+        self, x: Number, y: Number, width: Number, greys: Sequence[Sequence[Number]]
+    ) -> Grid:
+        """Greys from 0, the paper, to 1, ink, as a picture of that width. In the dark scheme the
+        paper is dark and the ink light.
+        """
+        cell = width / len(greys[0])
+        grid = Grid(x, y, len(greys), len(greys[0]), (cell, cell))
+        place = f'x="{x:g}" y="{y:g}" width="{grid.width:g}" height="{grid.height:g}"'
+        address = data_address(greys)
+        self.parts.append(f'<image {place} image-rendering="pixelated" href="{address}"/>')
+        return grid
 
     def matrix(
         self,

@@ -17,7 +17,6 @@ SENTENCES = (
     "[CLS] nobody has . [SEP]",
 )
 D_MODEL, D_FF, N_HEADS, N = 768, 3072, 12, 512  # BERT base, and the length of an input
-BELOW_THE_SUM = "without the dashed bar;", "4: mean and spread of the two LayerNorms"
 FOLLOWED = 12  # "cabinet": which of the row's tokens the frame is around
 
 
@@ -46,7 +45,7 @@ def bars(
         top, left = y + 10 * i, x
         drawing.box(x, top, wide * token, 8, colour="mask", radius=0)
         for length in row:
-            drawing.box(left, top, length * token, 8, colour="encoder", radius=0)
+            drawing.shape(f"M{left:g} {top}h{length * token - 1.5:g}v8H{left:g}z", "encoder")
             left += length * token
 
 
@@ -142,7 +141,7 @@ def packed_row() -> Canvas:
         f"is hatched. A frame is around the row of {row[FOLLOWED]}: it sees "
         f"{' '.join(inside)} and nothing else.",
         "Rows look at columns. Each sentence has positions from 0 and sees its own block. The frame "
-        f"is around the row of “{row[FOLLOWED]}”; it sees the blue part.",
+        f"is around the row of “{row[FOLLOWED]}”; it sees what is not hatched.",
     )
     blocks(drawing, 164, 66, 17, 24)
     drawing.text(334, 24, "position of each token", "position", size=14)
@@ -161,18 +160,18 @@ def packed_row() -> Canvas:
 
 def kept() -> list[tuple[str, int, int]]:
     """What one token of one block keeps for the backward pass: name, how many vectors, of which
-    width; the weights of attention only where they are written down.
+    width; last, the weights of attention, which are kept only where they are written down.
     """
     return [
         ("the block's input", 1, D_MODEL),
         ("query, key, value", 3, D_MODEL),
-        ("weights of attention", 1, N_HEADS * N),
         ("what the heads give to *W*^O", 1, D_MODEL),
         ("sum, for the first LayerNorm", 1, D_MODEL),
         ("what it gives to feed-forward", 1, D_MODEL),
         ("the wide layer, before GELU", 1, D_FF),
         ("the wide layer, after GELU", 1, D_FF),
         ("sum, for the second LayerNorm", 1, D_MODEL),
+        ("weights of attention", 1, N_HEADS * N),
     ]
 
 
@@ -180,23 +179,31 @@ def kept_numbers() -> int:
     """How many numbers that are without the weights of attention: the two norms keep mean and
     spread as well.
     """
-    return sum(n * wide for name, n, wide in kept() if "attention" not in name) + 4
+    return sum(n * wide for _, n, wide in kept()[:-1]) + 4
 
 
-def kept_bars(drawing: Canvas, x: Number, y: Number, unit: Number, step: Number) -> None:
-    """A bar for each vector that is kept, from x on, `unit` pixels for the width of the model."""
-    for k, (name, n, wide) in enumerate(kept()):
-        top, long = y + k * step, unit * wide / D_MODEL
-        explicit = "attention" in name
-        for i in range(n):
-            colour = "mask" if explicit else "encoder"
-            if n == 3:
-                colour = ("query", "key", "value")[i]
-            drawing.box(x + i * long, top, long, 22, colour=colour, radius=0, dashed=explicit)
-        if explicit:
-            drawing.text(
-                x + long / 2, top + 11, f"*h* · *n* = {wide:,}: not with fused attention", size=13
-            )
+def kept_bars(drawing: Canvas, x: Number, y: Number, unit: Number, step: Number) -> Number:
+    """A bar for each vector that is kept, `unit` pixels for the width of the model. The first begins
+    at x, and each where the one above it ends. Below them two sums; returns the height of the first.
+    """
+    colours = {3: ("query", "key", "value"), 1: ("encoder",)}
+    left, names = x, kept()
+    for k, (_, n, wide) in enumerate(names):
+        long, last = unit * wide / D_MODEL, k == len(names) - 1
+        if last:
+            drawing.line([(left, y), (left, y + (k + 2.6) * step)], "neutral", 1, dashed=True)
+        for colour in ("mask",) if last else colours[n]:
+            drawing.box(left, y + k * step, long, 20, colour=colour, radius=0, dashed=last)
+            left += long
+    weights = unit * names[-1][2] / D_MODEL
+    low = y + (len(names) + 0.7) * step
+    for i, more in enumerate((0, weights)):
+        top = low + i * step
+        drawing.box(x, top, left - weights - x, 24, f"{kept_numbers():,} numbers", "encoder", True)
+        if more:
+            says = f"+ {names[-1][2]:,}"
+            drawing.box(left - more, top, more, 24, says, "mask", True, dashed=True)
+    return low
 
 
 def kept_for_backward() -> Canvas:
@@ -205,24 +212,28 @@ def kept_for_backward() -> Canvas:
         f"{name.replace('*W*^O', 'W O')}, {n if n > 1 else 'one'} of {wide:,}"
         for name, n, wide in kept()
     )
-    total = kept_numbers()
+    total, weights = kept_numbers(), kept()[-1][2]
     drawing = Canvas(
         "kept_for_backward",
         720,
-        426,
+        400,
         "What a block keeps of one token until the backward pass has used it, drawn to scale",
-        f"Bars, to scale, for BERT base with {N} tokens, in the order in which a block computes "
-        f"them: {said}. The bar of the weights of attention is dashed: fused "
-        f"attention does not keep it. Mean and spread of the two LayerNorms are four numbers "
-        f"more. Without the dashed bar there are {total:,} numbers.",
-        f"One token of {N} in one block of BERT base, to scale. Fused attention does without the "
-        "dashed bar.",
+        f"Bars, to scale, for BERT base with {N} tokens, below each other like steps: each begins "
+        f"where the one above it ends. {said}. The last one is dashed: fused attention does not "
+        f"keep it. Below, two sums. Fused attention: {total:,} numbers, 8 d plus 2 d ff plus 4, the "
+        "mean and spread of the two LayerNorms; half of them are the wide layer's. By the formula: "
+        f"{weights:,} more, half as much again.",
+        f"One token of {N} in one block of BERT base, to scale; each bar begins where the one above "
+        "it ends. The wide layer, twice, is half of the sum. What fused attention saves, dashed, is "
+        "half as much again. (4: mean and spread of the two LayerNorms.)",
     )
+    x, y, unit, step = 262, 20, 18.5, 28
     for k, (name, _, _) in enumerate(kept()):
-        drawing.text(262, 35 + 37 * k, name, size=14, anchor="end")
-    kept_bars(drawing, 276, 24, 52, 37)
+        drawing.text(x - 12, y + 10 + step * k, name, size=14, anchor="end")
+    low = kept_bars(drawing, x, y, unit, step) + 12
+    drawing.text(x - 12, low, "fused attention", bold=True, anchor="end")
+    drawing.text(x - 12, low + step, "by the formula", bold=True, anchor="end")
     drawing.text(
-        276, 362, f"8 *d* + 2 *d*_{{ff}} + 4 = {total:,} numbers", "ink", 15, "start", True
+        x, low + step + 36, "8 *d* + 2 *d*_{ff} + 4, and *h* · *n*", size=15, anchor="start"
     )
-    drawing.lines(276, 396, BELOW_THE_SUM, size=14, anchor="start")
     return drawing

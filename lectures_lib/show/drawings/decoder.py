@@ -183,6 +183,14 @@ def shares_of_scores() -> list[float]:
     return torch.tensor(scores).softmax(dim=-1)[: len(SCORES)].tolist()
 
 
+def with_the_rest() -> tuple[list[str], list[float]]:
+    """The scores that `vector_to_token` shows, as texts, and their shares; last, what each of the
+    other characters has, and what these have together.
+    """
+    scores, shares = [*SCORES.values(), SCORE_OF_OTHERS], shares_of_scores()
+    return [f"{x:.1f}".replace("-", "−") for x in scores], [*shares, 1 - sum(shares)]
+
+
 def losses_of_targets() -> list[float]:
     """−ln of the share of each position's right character."""
     shares = torch.tensor(SHARES)
@@ -192,30 +200,29 @@ def losses_of_targets() -> list[float]:
 
 def vector_to_token() -> Canvas:
     """From the decoder's vector to scores, shares and a character."""
-    scores = [f"{x:.1f}".replace("-", "−") for x in SCORES.values()]
-    shares = shares_of_scores()
+    scores, shares = with_the_rest()
     rows = ", ".join(
         f"{token}: {score} and {share:.2f}"
-        for token, score, share in zip(SCORES, scores, shares, strict=True)
+        for token, score, share in zip(SCORES, scores, shares, strict=False)
     )
     best = list(SCORES)[shares.index(max(shares))]
     drawing = Canvas(
         "vector_to_token",
         720,
-        344,
+        388,
         "From the decoder's vector to the next character",
         "Read from left to right. The decoder has read the begin token and a 1; the vector at the "
         "last place has d model numbers. It is multiplied by E transposed, plus a bias: one score "
         "for each character of the alphabet, also called logits. Softmax makes shares of them that "
-        f"sum to 1. Five characters are shown, score and share: {rows}. The other {OTHERS} have "
-        f"−{-SCORE_OF_OTHERS} each and {1 - sum(shares):.2f} together. The largest share is "
+        f"sum to 1. Five characters are shown, score and share: {rows}. In a last row, marked by "
+        f"dots, are the other {OTHERS}: {scores[-1]} each, and {shares[-1]:.2f} together. The largest share is "
         f"that of {best}, and that is written next.",
         "The last step. The scores (logits) of five of the 42 characters are shown, with made-up "
-        f"numbers (the other {OTHERS} have −{-SCORE_OF_OTHERS} each); softmax turns all of "
-        "them into shares, and the likeliest is written.",
+        f"numbers, and below them what the other {OTHERS} have; softmax turns all of them into shares, "
+        "which sum to 1, and the likeliest is written.",
     )
     top, high = 72, 44
-    middle = top + 2.5 * high
+    middle = top + 3 * high
     drawing.text(84, 34, "decoder's vector", bold=True)
     vector = drawing.matrix(72, middle - 66, [[""]] * 6, (24, 22), "decoder")
     drawing.text(84, vector.bottom + 18, "*d*_{model}", "neutral", 14)
@@ -223,8 +230,9 @@ def vector_to_token() -> Canvas:
     drawing.arrow([(104, middle), (252, middle)], "decoder", 2.5)
     drawing.text(178, middle - 20, "× *E*^⊤ + *b*", size=17)
     drawing.text(320, 34, "scores", bold=True)
+    names = [*SCORES, "…"]
     drawing.matrix(
-        284, top, [[score] for score in scores], (72, high), "decoder", rows=list(SCORES), size=16
+        284, top, [[score] for score in scores], (72, high), "decoder", rows=names, size=16
     )
     drawing.arrow([(364, middle), (462, middle)], "decoder", 2.5)
     drawing.text(412, middle - 20, "softmax", bold=True)
@@ -243,8 +251,10 @@ def vector_to_token() -> Canvas:
     drawing.text(606, chosen - 20, "argmax", size=14)
     drawing.circle(664, chosen, 22, best, "prediction", size=20)
     drawing.lines(664, chosen + 52, ["written", "next"], 18, size=14)
+    rest = grid.centre(len(SCORES), 0)[1]
+    drawing.text(grid.right + 10, rest, f"{OTHERS} others", size=14, anchor="start")
     for x in (320, 520):
-        drawing.text(x, top + 5 * high + 18, "*n*_{vocab}", "neutral", 14)
+        drawing.text(x, grid.bottom + 18, "*n*_{vocab}", "neutral", 14)
     return drawing
 
 

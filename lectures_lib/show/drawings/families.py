@@ -1,12 +1,13 @@
 """After BERT (chapter 18): two readers that differ in their masks, and the three families."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
 from lectures_lib.blocks.attention import causal_mask
 from lectures_lib.show.drawings.canvas import Canvas
-from lectures_lib.show.drawings.grid import Grid, Number
+from lectures_lib.show.drawings.grid import Number
 
 NUMBER, WORDS = 312_005, ("three", "hundred", "twelve", "thousand", "five")
 FOLLOWED = 1  # "hundred"
@@ -69,63 +70,71 @@ def sees(causal: bool) -> list[list[bool]]:
     return (causal_mask(n) if causal else torch.ones(n, n, dtype=torch.bool)).tolist()
 
 
-def reader_mask(
-    drawing: Canvas, x: Number, y: Number, causal: bool, cell: tuple[int, int], labels: bool
-) -> Grid:
-    """A reader's mask, its upper left corner at x, y, with the words at its left if wanted and what
-    each position has to say at its right.
+def can_say(causal: bool) -> list[str]:
+    """What each position can say: of a word, whether it counts thousands, as far as that follows
+    from what it sees; at the end, how many digits the number has.
     """
-    looks = sees(causal)
-    colour = "decoder" if causal else "encoder"
-    words = [*WORDS, END]
-    grid = drawing.matrix(
-        x,
-        y,
-        [[""] * len(words)] * len(words),
-        cell,
-        colour,
-        hidden=[[not look for look in row] for row in looks],
-        rows=words if labels else (),
-    )
-    drawing.frame(x, y + FOLLOWED * cell[1], grid.width, cell[1])
-    name = "causal mask" if causal else "full mask"
-    drawing.text(grid.middle[0], y - 20, name, bold=True)
-    return grid
+    known = [row[WORDS.index("thousand")] for row in sees(causal)]
+    words = ["yes" if thousands else "no" for thousands in counts_thousands()]
+    of_words = [word if sure else "?" for word, sure in zip(words, known, strict=False)]
+    return [*of_words, f"{digits()} digits"]
 
 
-def answers(drawing: Canvas, x: Number, y: Number, step: Number) -> None:
-    """What each row has to say, from x on, the first at height y."""
-    for i, thousands in enumerate(counts_thousands()):
-        drawing.text(x, y + i * step, "yes" if thousands else "no", "prediction", 14, "start")
-    end = y + len(WORDS) * step
-    drawing.text(x, end, f"{digits()} digits", "prediction", 14, "start")
+def reader(
+    drawing: Canvas,
+    x: Number,
+    y: Number,
+    causal: bool,
+    wides: Sequence[Number],
+    high: Number,
+    size: Number,
+) -> None:
+    """A row for each position, from y on: the words that it sees, the others hatched, and behind
+    them what it can say. The columns, from x on, are as wide as `wides`.
+    """
+    words, colour = [*WORDS, END], "decoder" if causal else "encoder"
+    name = "causal mask: what came before" if causal else "full mask: both sides"
+    drawing.text(x, y - 18, name, bold=True, anchor="start")
+    right = x + sum(wides)
+    drawing.text(right + 10, y - 18, "can say", bold=True, anchor="start", size=14)
+    for i, (row, says) in enumerate(zip(sees(causal), can_say(causal), strict=True)):
+        top, left = y + i * high, x
+        for j, (word, look, wide) in enumerate(zip(words, row, wides, strict=True)):
+            text = [[word if look else ""]]
+            drawing.matrix(left, top, text, (wide, high), colour, hidden=[[not look]], size=size)
+            if j == i:
+                drawing.frame(left + 2, top + 2, wide - 4, high - 4, "ink", 1.5)
+            left += wide
+        unsure = says == "?"
+        kind = ("error" if unsure else "prediction", 18 if unsure else 14)
+        drawing.text(right + 10, top + high / 2, says, *kind, "start", bold=unsure)
+    drawing.frame(x, y + FOLLOWED * high, sum(wides), high)
 
 
 def two_readers() -> Canvas:
-    """One number in words, read under two masks."""
-    said = ", ".join(
-        f"{word} {'yes' if thousands else 'no'}"
-        for word, thousands in zip(WORDS, counts_thousands(), strict=True)
+    """One number in words, read under two masks, and what each position can say."""
+    full, causal = (
+        ", ".join(f"{word} {says}" for word, says in zip(WORDS, can_say(mask), strict=False))
+        for mask in (False, True)
     )
     drawing = Canvas(
         "two_readers",
         720,
-        316,
+        464,
         "A number in words under a full and under a causal mask",
-        f"The number {NUMBER:,} in words: {' '.join(WORDS)}, and an end mark. Two squares, whose "
-        "rows look at their columns. Left, the full mask: every row sees every word. Right, the "
-        "causal mask: a row sees itself and what stands before it; the rest is hatched. Beside "
-        f"the rows stands what they have to say. Does the word count thousands? {said}. At the "
-        f"end: {digits()} digits. A frame is around the row of {WORDS[FOLLOWED]} in both.",
-        "Rows look at columns; hatched is what a row does not see. Beside each row stands what it "
-        "has to say: of a word, whether it counts thousands, at the end, how many digits the number "
-        f"has. Framed: under the causal mask “{WORDS[FOLLOWED]}” cannot know yet whether "
-        "“thousand” comes.",
+        f"The number {NUMBER:,} in words: {' '.join(WORDS)}, and an end mark. Two tables below each "
+        "other, a row for each of these positions, with the words that it sees; its own word has a "
+        "thin frame. Above, the full mask: every row sees every word. Below, the causal mask: a row "
+        "sees itself and what stands before it; the rest is hatched. Behind each row stands what it "
+        f"can say. Does the word count thousands? Full mask: {full}. Causal mask: {causal}, where a "
+        "question mark stands for what cannot be known. At the end both can say: "
+        f"{digits()} digits. A thick frame is around the row of {WORDS[FOLLOWED]} in both.",
+        "What each position sees, and what it can say: of a word, whether it counts thousands, at "
+        "the end, how many digits the number has. Under the causal mask the row of "
+        f"“{WORDS[FOLLOWED]}”, framed, cannot know whether “thousand” comes; the end has seen all.",
     )
-    for x, causal in ((96, False), (396, True)):
-        grid = reader_mask(drawing, x, 72, causal, (34, 34), not causal)
-        answers(drawing, grid.right + 16, 72 + 17, 34)
-        drawing.text(grid.right + 16, 52, "has to say", bold=True, anchor="start", size=14)
+    for y, is_causal in ((52, False), (270, True)):
+        reader(drawing, 40, y, is_causal, (88, 96, 92, 104, 80, 80), 28, 14)
     return drawing
 
 

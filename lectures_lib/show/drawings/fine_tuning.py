@@ -10,7 +10,6 @@ from torch import Tensor
 from lectures_lib.show.drawings.attention import numbers
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Grid, Number
-from lectures_lib.show.drawings.token_row import Token, text_width, token_row
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ HEADS = (
         "[CLS] a lovely film [SEP]",
         (0,),
         ("a class",),
-        ("the classes compete", "in a softmax"),
+        ("classes compete", "in a softmax"),
     ),
     Head(
         "a pair",
@@ -40,7 +39,7 @@ HEADS = (
         "[CLS] it rains [SEP] it is wet [SEP]",
         (0,),
         ("a class",),
-        ("or a single number:", "how alike?"),
+        ("or one number:", "how alike?"),
     ),
     Head(
         "a choice",
@@ -48,7 +47,7 @@ HEADS = (
         "[CLS] she sang [SEP] and bowed [SEP]",
         (0,),
         ("a score",),
-        ("once for each ending;", "the scores compete"),
+        ("for each ending;", "scores compete"),
     ),
     Head(
         "tagging",
@@ -64,9 +63,10 @@ HEADS = (
         "[CLS] whom ? [SEP] Ida met Ben [SEP]",
         (4, 5, 6),
         ("begins? ends?",),
-        ("two scores for each", "word of the text"),
+        ("two scores for", "each word"),
     ),
 )
+N_BLOCKS = 12  # of the body, in BERT base
 # "One layer", by hand: the pooled vector, the head, and the class that is right.
 X = torch.tensor([0.5, -1.0, 0.0, 1.0])
 W = torch.tensor([[2.0, 0.0, 1.0, -1.0], [0.0, -1.0, 2.0, 1.0]])
@@ -76,32 +76,30 @@ FOLLOWED = 2  # the number of x that the chapter asks about
 WIDTH, RANK, SCALE = 384, 8, 2
 
 
-def head_row(
-    drawing: Canvas, x: Number, y: Number, head: Head, size: Number = 14, pad: Number = 12
-) -> list[Token]:
-    """A row of tokens whose upper edge is at y, and above it what the head says of some of them."""
-    tokens = head.text.split()
-    colours = ["encoder" if i in head.read else "neutral" for i in range(len(tokens))]
-    each = len(head.says) > 1
-    least = [58 if each and i in head.read else 0 for i in range(len(tokens))]
-    row = token_row(drawing, x, y, tokens, colours, size=size, pad=pad, least=least)
-    read = [row[i] for i in head.read]
-    for token in read:
-        drawing.arrow([(token.middle, y - 3), (token.middle, y - 22)], "encoder", 2.5)
-        drawing.frame(token.left, y, token.right - token.left, 30, "encoder", radius=4)
-    if each:
-        places = [(token.left, token.right) for token in read]
-    else:
-        middle, wide = (read[0].left + read[-1].right) / 2, text_width(head.says[0], size) + 12
-        wide = max(wide, read[-1].right - read[0].left)
-        places = [(max(x, middle - wide / 2), max(x, middle - wide / 2) + wide)]
-    for (left, right), says in zip(places, head.says, strict=True):
-        drawing.box(left, y - 50, right - left, 27, says, "prediction", size=size, radius=4)
-    return row
+def answers(head: Head) -> list[str]:
+    """What a head says, a line for each vector that it speaks of by itself."""
+    if len(head.says) == 1:
+        return [*head.says]
+    read = [head.text.split()[i] for i in head.read]
+    return [f"{word}: {says}" for word, says in zip(read, head.says, strict=True)]
+
+
+def blocks(
+    drawing: Canvas, x: Number, y: Number, width: Number, height: Number, across: bool
+) -> None:
+    """The body's blocks as thin boxes on each other, or side by side where the way goes across the
+    page.
+    """
+    step = (width if across else height) / N_BLOCKS
+    for k in range(N_BLOCKS):
+        if across:
+            drawing.box(x + k * step, y, step - 3, height, radius=1)
+        else:
+            drawing.box(x, y + k * step, width, step - 3, radius=2)
 
 
 def five_heads() -> Canvas:
-    """Five inputs; the vectors that a head reads, and what it says of them."""
+    """Five heads upon one body; the vectors that each of them reads, and what it says of them."""
     said = " ".join(
         f"{head.name.capitalize()} ({head.asks}): {head.text}; read are the vectors of "
         f"{', '.join(head.text.split()[i] for i in head.read)}; said of them: "
@@ -112,22 +110,47 @@ def five_heads() -> Canvas:
     drawing = Canvas(
         "five_heads",
         720,
-        524,
+        494,
         "Five heads on one body: which vectors each of them reads",
-        f"Five rows of tokens, as BERT reads them, each under what the head says. {said}",
-        "The body gives a vector for every token. A head is one linear layer on the framed ones "
-        "(for [CLS], on its pooled vector). A span may also be none: then [CLS] is what begins "
-        "and ends.",
+        f"Read from below. Five texts, cut into tokens, go into one body, a stack of {N_BLOCKS} "
+        "blocks; a vector for every token comes out. Upon the body stand five heads, side by side; "
+        f"from the framed vectors arrows lead to what the head says. {said}",
+        "One body, five heads. The body gives a vector for every token. A head is one linear layer "
+        "on the framed ones (for [CLS], on its pooled vector). A span may also be none: then [CLS] "
+        "is what begins and ends.",
     )
     for i, head in enumerate(HEADS):
-        y = 74 + 101 * i
-        drawing.text(24, y + 5, head.name, bold=True, anchor="start", size=16)
-        drawing.text(24, y + 26, head.asks, anchor="start", size=14)
-        row = head_row(drawing, 182, y, head, pad=10)
-        drawing.lines(row[-1].right + 14, y + 15, head.note, 19, size=14, anchor="start")
-        if i:
-            drawing.line([(24, y - 61), (696, y - 61)], "neutral", 1)
+        left, middle = 16 + 138 * i, 84 + 138 * i
+        drawing.text(middle, 26, head.name, bold=True, size=16)
+        drawing.text(middle, 47, head.asks, size=13)
+        drawing.lines(middle, 81, head.note, 17, colour="neutral", size=13)
+        tokens, says = head.text.split(), answers(head)
+        high = 12 + 20 * len(says)
+        drawing.box(left + 2, 180 - high, 132, high, "", "prediction")
+        drawing.lines(middle, 180 - high / 2, says, 20, size=14)
+        first = middle - 15 * len(tokens) / 2
+        for j in range(len(tokens)):
+            read = j in head.read
+            x = first + 15 * j
+            drawing.matrix(x + 1, 214, [[""]] * 3, (12, 9), "encoder" if read else "neutral")
+            drawing.line([(x + 7, 262), (x + 7, 243)], "residual", 1.5)
+            if read:
+                drawing.frame(x, 213, 14, 29, "ink", 2)
+                drawing.arrow([(x + 7, 211), (x + 7, 182)], "encoder", 2.5)
+        for k, line in enumerate(lines(head)):
+            drawing.text(middle, 458 + 18 * k, line, size=12)
+        drawing.arrow([(middle, 446), (middle, 424)], "residual", 2.5)
+    drawing.box(16, 262, 688, 160, colour="encoder", radius=10)
+    blocks(drawing, 24, 270, 672, 123, across=False)
+    drawing.text(360, 409, f"BERT’s body: {N_BLOCKS} blocks, the same for all five", bold=True)
     return drawing
+
+
+def lines(head: Head) -> list[str]:
+    """A head's text in two lines, cut where a second part begins, or near the middle."""
+    tokens = head.text.split()
+    cut = 4 if head.name in ("a pair", "a choice", "a span") else 3
+    return [" ".join(tokens[:cut]), " ".join(tokens[cut:])]
 
 
 def back() -> dict[str, Tensor]:

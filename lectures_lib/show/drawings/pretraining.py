@@ -45,6 +45,10 @@ READ = (
 PAIR = "[CLS] clash man [MASK] to [MASK] store [SEP] he bought a gallon [MASK] milk [SEP]"
 BATCH = tuple(PAIR.split())
 ASKED = {1: "the", 3: "went", 5: "the", 12: "of"}
+# What the stored model that fills holes says there, in percent: to the right words, and at one hole
+# to the likeliest ones.
+RIGHT = {1: 18, 3: 9, 5: 41, 12: 84}
+HOLE, LIKELIEST = 5, {"the": 41, "a": 10, "his": 10, "this": 4}
 
 
 def fates() -> list[str]:
@@ -187,7 +191,7 @@ def next_sentence() -> Canvas:
         f"the second row is from the other document. The first row is {READ[0][2]} {READ[0][3]}, "
         f"its class IsNext; the second {READ[1][2]} {READ[1][3]}, its class NotNext. Below each "
         "row, segment 0 from [CLS] to the first [SEP], segment 1 from there to the end. The "
-        "[MASK]s are hatched grey.",
+        "[MASK]s are grey.",
         "The paper's two examples. A coin decides where B is from; both exercises, the holes and "
         "the pair, are done at once.",
     )
@@ -261,48 +265,52 @@ def colour_of(token: str, document: str) -> str:
 
 def two_losses() -> Canvas:
     """Fifteen tokens, the vectors of four of them lead to one loss, that of [CLS] to the other."""
-    words = ", ".join(ASKED.values())
+    words = ", ".join(f"{word} {RIGHT[place]} %" for place, word in ASKED.items())
+    likeliest = ", ".join(f"{word} {share} %" for word, share in with_the_rest().items())
     drawing = Canvas(
         "two_losses",
         720,
-        548,
+        612,
         "Which vectors lead to which of the two losses",
         f"Read from below. Fifteen tokens, {' '.join(BATCH)}, go into BERT's body, and fifteen "
         "vectors come out. Four of them are marked, those of the chosen places: clash, which took "
         "the place of another word, and three [MASK]s. From these four, arrows lead to the head "
-        "for masked words, which gives each a score for every piece of the vocabulary; above, what "
-        f"should have been said: {words}. Their mean cross-entropy is the loss of the words. The "
+        "for masked words, which gives each a score for every piece of the vocabulary; softmax makes "
+        "shares of them. Above, what should have been said, and the share that a trained model "
+        f"gives it: {words}. For the second [MASK] its likeliest words are listed: {likeliest}. "
+        "The mean cross-entropy is the loss of the words. The "
         "vector of [CLS] leads to the pooler, a linear layer and two scores, and should say IsNext; its "
         "cross-entropy is the loss of the pair. The two are added. From the other ten vectors no "
         "arrow leads anywhere.",
         "Two losses, one sum. The vectors of the chosen places lead to the loss of the words, that "
         "of [CLS] to the loss of the pair; the others lead nowhere, and are trained only because "
-        "those look at them.",
+        "those look at them. (Percentages: what the model of “Filling holes” below says.)",
     )
     left, wide = 44, 44
     centres = [left + (j + 0.5) * wide for j in range(len(BATCH))]
     for j, (x, token) in enumerate(zip(centres, BATCH, strict=True)):
         asked = j in ASKED
-        drawing.text(x, 522, token, size=12)
-        drawing.arrow([(x, 510), (x, 488)], "residual")
-        drawing.arrow([(x, 442), (x, 420)], "residual")
+        drawing.text(x, 586, token, size=12)
+        drawing.arrow([(x, 574), (x, 552)], "residual")
+        drawing.arrow([(x, 506), (x, 484)], "residual")
         colour = "prediction" if asked else "residual" if j == 0 else "neutral"
-        drawing.matrix(x - 15, 398, [[""] * 3], (10, 20), colour)
+        drawing.matrix(x - 15, 462, [[""] * 3], (10, 20), colour)
         if asked:
-            drawing.arrow([(x, 396), (x, 358)], "prediction", 2.5)
-            drawing.arrow([(x, 292), (x, 254)], "prediction", 2.5)
+            drawing.arrow([(x, 460), (x, 422)], "prediction", 2.5)
+            drawing.arrow([(x, 356), (x, 254)], "prediction", 2.5)
             drawing.line([(x, 218), (x, 194)], "prediction", 2.5)
             drawing.box(x - 21, 220, 42, 32, ASKED[j], "prediction", bold=True, size=14)
-    drawing.box(44, 444, 660, 42, "BERT’s body", "encoder", bold=True)
+            drawing.text(x + 8, 336, f"{RIGHT[j]} %", size=14, anchor="start")
+    drawing.box(44, 508, 660, 42, "BERT’s body", "encoder", bold=True)
     drawing.box(
-        96, 294, 608, 62, "head for masked words", bold=True, note="a score for every piece"
+        96, 358, 608, 62, "head for masked words", bold=True, note="a score for every piece"
     )
     cls = centres[0]
-    drawing.arrow([(cls, 396), (cls, 358)], "residual", 2.5)
-    drawing.box(12, 294, 78, 62)
-    drawing.lines(51, 315, ["pooler,", "linear"], 18, bold=True)
-    drawing.text(51, 345, "2 scores", size=14)
-    drawing.arrow([(cls, 292), (cls, 254)], "residual", 2.5)
+    drawing.arrow([(cls, 460), (cls, 422)], "residual", 2.5)
+    drawing.box(12, 358, 78, 62)
+    drawing.lines(51, 379, ["pooler,", "linear"], 18, bold=True)
+    drawing.text(51, 409, "2 scores", size=14)
+    drawing.arrow([(cls, 356), (cls, 254)], "residual", 2.5)
     drawing.box(14, 220, 66, 32, READ[0][0], "prediction", bold=True, size=14)
     drawing.arrow([(cls, 218), (cls, 168)], "residual", 2.5)
     first, last = (centres[j] for j in (min(ASKED), max(ASKED)))
@@ -317,5 +325,23 @@ def two_losses() -> Canvas:
     drawing.text(280, 24, "loss", bold=True, anchor="start", size=16)
     drawing.text(112, 96, "of the pair", anchor="start", size=14)
     drawing.text(436, 96, "of the words", anchor="start", size=14)
-    drawing.text(centres[8] + 30, 236, "what should be said", "neutral", 14)
+    drawing.lines(centres[12] + 30, 236, ["what should", "be said"], 17, size=13, anchor="start")
+    says = centres[HOLE]
+    drawing.arrow([(says + 4, 286), (says + 50, 286)], "neutral", 1.5)
+    drawing.text(says + 46, 219, "what a trained model says here", anchor="start", size=14)
+    guesses(drawing, says + 90, 244, 21, 110)
     return drawing
+
+
+def with_the_rest() -> dict[str, int]:
+    """The likeliest words at the hole that is looked at, in percent; last, all others together."""
+    return {**LIKELIEST, "…": 100 - sum(LIKELIEST.values())}
+
+
+def guesses(drawing: Canvas, x: Number, y: Number, step: Number, whole: Number) -> None:
+    """Those words below each other, the bar of each from x on: `whole` pixels are 100 %."""
+    for i, (word, share) in enumerate(with_the_rest().items()):
+        middle, colour = y + i * step, "prediction" if word == ASKED[HOLE] else "neutral"
+        drawing.text(x - 8, middle, word, anchor="end", size=14, bold=word == ASKED[HOLE])
+        drawing.box(x, middle - 6, whole * share / 100, 12, colour=colour, radius=0)
+        drawing.text(x + whole * share / 100 + 8, middle, f"{share} %", size=14, anchor="start")

@@ -57,11 +57,10 @@ class Sheet:
         scope = f"svg.drawing.d-{self.name}"
         names = list(self.used)
         light = f"{scope}{{{palette.variables(names, 'light')}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
-        dark = (
-            f"@media "
-            f"screen{{{','.join(f'{theme} {scope}' for theme in palette.DARK)}{{{palette.variables(names, 'dark')}}}}}\n"
-        )
         body = "\n".join(self.parts)
+        dark = _in_the_dark(scope, palette.variables(names, "dark"))
+        if "<image" in body:  # its ink becomes light
+            dark += _in_the_dark(f"{scope} image", "filter:invert(1)")
         view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} '
@@ -143,3 +142,8 @@ class Sheet:
             f'<path d="{path}" class="s-{self._use(colour)}" fill="none" '
             f'stroke-width="{thick:g}"{dash}/>'
         )
+
+
+def _in_the_dark(part: str, rules: str) -> str:
+    """Rules for one part of a drawing where the page is dark; printed, it is light."""
+    return f"@media screen{{{','.join(f'{theme} {part}' for theme in palette.DARK)}{{{rules}}}}}\n"

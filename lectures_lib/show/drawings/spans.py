@@ -243,7 +243,7 @@ def span_table() -> Canvas:
         f"answer. The cell of [CLS] and [CLS], {rows[0, 0]:.1f}, stands for no answer at all. The "
         "other cells are hatched.",
         "Each cell: a start's score plus an end's. Hatched cells are no answers. The two largest "
-        "scores meet where no answer can be; among the legal cells the one with the black frame "
+        "scores meet where no answer can be; among the legal cells the framed one "
         "is best, and has to beat the upper left one.",
     )
     cell = (56, 30)
@@ -265,8 +265,7 @@ def span_table() -> Canvas:
 def torn(drawing: Canvas, end: Number, off: Number, top: Number, colour: str) -> None:
     """A bar from its true end to where it is torn off, for it goes on there; top is its upper edge."""
     teeth = "".join(f"L{off + 5 * (k % 2 - 0.5):.4g} {top + 6 * k:g}" for k in range(5))
-    kind = f'class="f-{drawing._use(colour)} s-{colour}" stroke-width="1.5"'
-    drawing.parts.append(f'<path d="M{end:.4g} {top:g}{teeth}L{end:.4g} {top + 24:g}z" {kind}/>')
+    drawing.shape(f"M{end:.4g} {top:g}{teeth}L{end:.4g} {top + 24:g}z", colour, soft=True)
 
 
 def windows_at_the_end(drawing: Canvas, x: Number, y: Number, piece: Number, step: Number) -> None:

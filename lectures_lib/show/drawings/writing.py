@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from lectures_lib.show.drawings.canvas import Canvas
-from lectures_lib.show.drawings.grid import Number
+from lectures_lib.show.drawings.grid import Number, Point
 
 # the chapter's weather report
 FIRST = {"heavy": 0.5, "light": 0.4, "no": 0.1}
@@ -15,6 +15,7 @@ SECOND = {
     "light": {"rain": 0.90, "snow": 0.05, "wind": 0.05},
     "no": {"rain": 0.20, "snow": 0.30, "wind": 0.50},
 }
+WHEN = {"today": 0.6, "tonight": 0.4}  # the third word, whatever stands before it
 WIDTH = 2  # of the beam
 # and its two forecasts of one word
 NAMES = ("rain", "snow", "wind", "sun", "fog", "hail", "frogs")
@@ -116,12 +117,19 @@ def tree(
     drawing.circle(start, middle, 11, "", "neutral")
 
 
+def following(words: Report) -> dict[str, float]:
+    """What may follow a beginning, with the probabilities."""
+    if len(words) == 2:
+        return WHEN
+    return SECOND[words[0]] if words else FIRST
+
+
 def grown(kept: dict[Report, float]) -> dict[Report, float]:
     """Each beginning extended by every word, with the probabilities."""
     return {
         (*words, text): share * then
         for words, share in kept.items()
-        for text, then in (SECOND[words[0]] if words else FIRST).items()
+        for text, then in following(words).items()
     }
 
 
@@ -131,10 +139,15 @@ def pruned(found: dict[Report, float]) -> dict[Report, float]:
 
 
 def beam_steps() -> list[tuple[dict[Report, float], dict[Report, float]]]:
-    """For each of the two words: all extensions, and what is kept of them."""
-    first = grown({(): 1.0})
-    second = grown(pruned(first))
-    return [(first, pruned(first)), (second, pruned(second))]
+    """For each of the three words: all extensions, those of one beginning side by side and in the
+    order of these, and what is kept of them, best first.
+    """
+    steps, found = [], grown({(): 1.0})
+    for _ in range(3):
+        kept = pruned(found)
+        steps.append((found, kept))
+        found = grown({words: share for words, share in found.items() if words in kept})
+    return steps
 
 
 def growing_beam() -> Canvas:
@@ -147,43 +160,43 @@ def growing_beam() -> Canvas:
     drawing = Canvas(
         "growing_beam",
         720,
-        352,
-        "A beam of two grows and is pruned, twice",
-        "Four columns, read from left to right: every beginning is extended by every word, and of "
-        f"all these the best two are kept; then the same again. {told}. What is dropped is "
-        "grey. The beginning that was second after one word is first after two.",
-        "A beam of 2. Extend each beginning by every word; of all these keep the best two, by the "
-        "probability of the whole beginning; grey ones are dropped. Light, second after one word, is "
-        "first after two.",
+        366,
+        "A beam of two grows and is pruned, three times",
+        "Three columns, one for each word, read from left to right. Every beginning that was kept "
+        "is extended by every word, and of all that stands in a column the best two are kept. "
+        f"{told}. What is dropped is grey and has a dashed edge. Both that are kept at the end "
+        "begin with light rain; nothing is left of heavy, which was first after one word.",
+        "A beam of 2. Extend each beginning by every word; of all in a column keep the best two, by "
+        "the probability of the whole beginning; dashed ones are dropped. They may come from one "
+        "branch: heavy, first after one word, has died out after three.",
     )
-    heads = (
-        (74, "extend"),
-        (230, f"keep the best {WIDTH}"),
-        (424, "extend"),
-        (633, f"keep the best {WIDTH}"),
-    )
-    for x, text in heads:
-        drawing.text(x, 30, text, bold=True)
-    (first, kept), (second, last) = beam_steps()
-    at = {words: 132 + 44 * i for i, words in enumerate(first)}
-    keep = {words: 110 + 132 * i for i, words in enumerate(kept)}
-    ends = {words: 76 + 44 * i for i, words in enumerate(second)}
-    done = {words: 132 + 88 * i for i, words in enumerate(last)}
-    for words, y in keep.items():
-        drawing.arrow([(132, at[words]), (172, y)], "prediction", 2.5)
-        for end in grown({words: kept[words]}):
-            drawing.line([(286, y), (342, ends[end])], "neutral")
-    for words, y in done.items():
-        drawing.arrow([(508, ends[words]), (552, y)], "prediction", 2.5)
-    for places, x, width, found, held in (
-        (at, 18, 112, first, kept),
-        (ends, 342, 164, second, last),
-        (keep, 174, 112, kept, kept),
-        (done, 554, 158, last, last),
-    ):
+    steps, step = beam_steps(), 44
+    # at which height each stands
+    second = {words: 92 + step * i for i, words in enumerate(steps[1][0])}
+    heavy, light, no = steps[0][0]
+    first = {words: second[(*words, "snow")] for words in (heavy, light)}  # the middle one
+    first[no] = first[light] + 1.5 * step
+    third = {words: second[words[:2]] + step * list(WHEN).index(words[2]) for words in steps[2][0]}
+    ends = {}  # of each beginning so far: where its box ends
+    columns = ((18, 112, first), (208, 170, second), (466, 236, third))
+    for i, (x, wide, places) in enumerate(columns):
+        found, kept = steps[i]
+        drawing.text(x + wide / 2, 30, f"word {i + 1}", bold=True)
+        drawing.text(x + wide / 2, 51, f"keep {WIDTH} of {len(found)}", size=14)
         for words, y in places.items():
-            beginning(drawing, x, y, width, words, found[words], words in held)
+            if words[:-1]:
+                grow(drawing, [ends[words[:-1]], (x - 2, y)], words in kept)
+            beginning(drawing, x, y, wide, words, found[words], words in kept)
+            ends[words] = (x + wide + 2, y)
     return drawing
+
+
+def grow(drawing: Canvas, way: list[Point], kept: bool) -> None:
+    """From a beginning to one that is longer by a word: an arrow where that one is kept."""
+    if kept:
+        drawing.arrow(way, "prediction", 3)
+    else:
+        drawing.line(way, "neutral", 1.5)
 
 
 def beginning(

@@ -36,11 +36,13 @@ def packed_row() -> Canvas:
 
 def kept_for_backward() -> Canvas:
     """The names above the bars."""
-    drawing = beside(cost.kept_for_backward(), 514)
+    drawing = beside(cost.kept_for_backward(), 518)
+    step = 40
     for k, (name, _, _) in enumerate(cost.kept()):
-        drawing.text(16, 20 + 47 * k, name, size=13, anchor="start")
-    cost.kept_bars(drawing, 16, 30, 42, 47)
-    total = f"8 *d* + 2 *d*_{{ff}} + 4 = {cost.kept_numbers():,} numbers"
-    drawing.text(16, 454, total, "ink", 15, "start", True)
-    drawing.lines(16, 486, cost.BELOW_THE_SUM, size=14, anchor="start")
+        drawing.text(16, 20 + step * k, name, size=13, anchor="start")
+    low = cost.kept_bars(drawing, 16, 30, 14.2, step)
+    for k, name in enumerate(("fused attention", "by the formula")):
+        drawing.text(16, low - 9 + step * k, name, bold=True, size=13, anchor="start")
+    total = "8 *d* + 2 *d*_{ff} + 4, and *h* · *n*"
+    drawing.text(16, low + step + 44, total, size=15, anchor="start")
     return drawing

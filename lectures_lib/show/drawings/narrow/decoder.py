@@ -102,17 +102,16 @@ def vector_to_token() -> Canvas:
     """From top to bottom; the characters side by side."""
     said = {"Read from left to right": "Read from top to bottom"}
     drawing = beside(decoder.vector_to_token(), 484, said)
-    scores = [f"{x:.1f}".replace("-", "−") for x in SCORES.values()]
-    shares = decoder.shares_of_scores()
-    left, wide = 72, 50
-    middle = left + 2.5 * wide
+    scores, shares = decoder.with_the_rest()
+    left, wide = 72, 41
+    middle = left + 3 * wide
     drawing.text(middle, 26, "decoder's vector", bold=True)
     vector = drawing.matrix(middle - 72, 46, [[""] * 6], (24, 24), "decoder")
     drawing.text(vector.x - 14, 58, "read: > 1", anchor="end", size=14)
     drawing.text(vector.right + 12, 58, "*d*_{model}", "neutral", 14, "start")
     drawing.arrow([(middle, 74), (middle, 134)], "decoder", 2.5)
     drawing.text(middle + 16, 102, "× *E*^⊤ + *b*", size=17, anchor="start")
-    drawing.matrix(left, 162, [scores], (wide, 40), "decoder", columns=list(SCORES), size=15)
+    drawing.matrix(left, 162, [scores], (wide, 40), "decoder", columns=[*SCORES, "…"], size=15)
     drawing.text(left - 10, 182, "scores", anchor="end", bold=True, size=14)
     drawing.arrow([(middle, 210), (middle, 262)], "decoder", 2.5)
     drawing.text(middle + 16, 234, "softmax", bold=True, anchor="start")
@@ -128,10 +127,12 @@ def vector_to_token() -> Canvas:
     drawing.text(left - 10, 288, "shares", anchor="end", bold=True, size=14)
     for y in (182, 288):
         drawing.text(grid.right + 4, y, "*n*_{vocab}", "neutral", 13, "start")
+    rest = f"{decoder.OTHERS} others"
+    drawing.text(grid.right + 6, grid.bottom + 16, rest, size=13, anchor="end")
     best = shares.index(max(shares))
     chosen = grid.centre(0, best)[0]
     drawing.arrow([(chosen, grid.bottom + 6), (chosen, 378)], "prediction", 3)
-    drawing.text(chosen + 14, 342, "argmax", size=14, anchor="start")
+    drawing.text(chosen + 14, 358, "argmax", size=14, anchor="start")
     drawing.circle(chosen, 404, 22, list(SCORES)[best], "prediction", size=20)
     drawing.text(chosen, 446, "written next", size=14)
     return drawing

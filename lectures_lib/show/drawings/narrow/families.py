@@ -6,13 +6,10 @@ from lectures_lib.show.drawings.narrow.sheet import beside
 
 
 def two_readers() -> Canvas:
-    """One mask below the other."""
-    said = {"Left, the full mask": "Above, the full mask", "Right, the causal": "Below, the causal"}
-    drawing = beside(families.two_readers(), 510, said)
-    for y, causal in ((54, False), (306, True)):
-        grid = families.reader_mask(drawing, 88, y, causal, (30, 28), True)
-        families.answers(drawing, grid.right + 16, y + 14, 28)
-        drawing.text(grid.right + 16, y - 20, "has to say", bold=True, anchor="start", size=14)
+    """As wide, in narrow columns."""
+    drawing = beside(families.two_readers(), 444)
+    for y, is_causal in ((48, False), (260, True)):
+        families.reader(drawing, 8, y, is_causal, (41, 58, 50, 63, 34, 38), 27, 12)
     return drawing
 
 

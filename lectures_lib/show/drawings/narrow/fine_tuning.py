@@ -6,35 +6,64 @@ from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.fine_tuning import (
     FOLLOWED,
     HEADS,
+    N_BLOCKS,
     WIDTH,
     W,
     X,
     Y,
+    answers,
+    blocks,
     column,
     framed_column,
     framed_row,
-    head_row,
     thin_pair,
 )
 from lectures_lib.show.drawings.narrow.sheet import beside
 
 
 def five_heads() -> Canvas:
-    """Name and question stand above each row, the note beside what the head says."""
-    drawing = beside(fine_tuning.five_heads(), 706)
-    for i, head in enumerate(HEADS):
-        y = 98 + 140 * i
-        drawing.text(16, y - 78, head.name, bold=True, anchor="start")
-        drawing.text(360, y - 78, head.asks, anchor="end", size=14)
-        row = head_row(drawing, 16, y, head, size=13, pad=8)
-        if head.name == "a span":
-            left = row[head.read[0]].left - 12
-            drawing.lines(left, y - 36, head.note, 17, size=13, anchor="end")
-        else:
-            right = row[head.read[-1]].right + 14 if len(head.read) > 1 else 114
-            drawing.lines(right, y - 36, head.note, 17, size=13, anchor="start")
-        if i:
-            drawing.line([(16, y - 98), (360, y - 98)], "neutral", 1)
+    """From left to right, a row for each token."""
+    said = {
+        "Read from below.": "Read from the left.",
+        "a stack of": "side by side its",
+        "Upon the body stand five heads, side by side;": "Behind the body stand five heads, below each other;",
+    }
+    step, gap = 18, 56
+    rows = [len(head.text.split()) for head in HEADS]
+    high = step * sum(rows) + gap * len(rows)
+    drawing = beside(fine_tuning.five_heads(), high + 46, said)
+    drawing.box(84, 38, 68, high - 4, colour="encoder", radius=10)
+    blocks(drawing, 92, 46, 55, high - 20, across=True)
+    drawing.text(
+        16,
+        20,
+        f"BERT’s body: {N_BLOCKS} blocks, the same for all five",
+        bold=True,
+        size=13,
+        anchor="start",
+    )
+    y = 38
+    for head, n in zip(HEADS, rows, strict=True):
+        drawing.text(164, y + 16, head.name, bold=True, anchor="start")
+        drawing.text(366, y + 16, head.asks, anchor="end", size=13)
+        y += 38
+        for j, token in enumerate(head.text.split()):
+            middle, read = y + step * (j + 0.5), j in head.read
+            drawing.text(66, middle, token, size=13, anchor="end")
+            drawing.arrow([(69, middle), (83, middle)], "residual", 1.5)
+            drawing.line([(153, middle), (164, middle)], "residual", 1.5)
+            drawing.matrix(165, middle - 6, [[""] * 3], (9, 12), "encoder" if read else "neutral")
+            if read:
+                drawing.frame(164, middle - 7, 29, 14, "ink", 2)
+                drawing.arrow([(195, middle), (226, middle)], "encoder", 2.5)
+        says = answers(head)
+        high = max(26, 20 * len(says) + 8)
+        middle = y + step * (head.read[0] + head.read[-1] + 1) / 2
+        top = max(y - 2, middle - high / 2)
+        drawing.box(228, top, 138, high, "", "prediction")
+        drawing.lines(297, top + high / 2, says, 20, size=14)
+        drawing.lines(297, top + high + 22, head.note, 17, colour="neutral", size=13)
+        y += step * n + gap - 38
     return drawing
 
 

@@ -11,15 +11,18 @@ from lectures_lib.show.drawings.pretraining import (
     ELSEWHERE,
     FATE,
     HELP,
+    HOLE,
     HOLES,
     KINDS,
     OTHERS,
     READ,
+    RIGHT,
     TOKENS,
     WORDS,
     A,
     B,
     fates,
+    guesses,
     part_row,
     segments,
 )
@@ -133,7 +136,10 @@ def next_sentence() -> Canvas:
 
 def two_losses() -> Canvas:
     """From left to right, a row for each token."""
-    said = {"Read from below.": "Read from the left.", "above, what": "beside it, what"}
+    said = {
+        "Read from below.": "Read from the left.",
+        "Above, what should": "Beside it, what should",
+    }
     drawing = beside(pretraining.two_losses(), 642, said)
     top, high = 18, 30
     centres = [top + (j + 0.5) * high + (22 if j else 6) for j in range(len(BATCH))]
@@ -145,20 +151,26 @@ def two_losses() -> Canvas:
         drawing.matrix(124, y - 9, [[""] * 3], (9, 18), colour)
         if j in ASKED:
             drawing.arrow([(153, y), (180, y)], "prediction", 2.5)
-            drawing.arrow([(262, y), (286, y)], "prediction", 2.5)
-            drawing.box(288, y - 13, 52, 26, ASKED[j], "prediction", bold=True, size=14)
-            drawing.line([(340, y), (354, y)], "prediction", 2.5)
+            drawing.arrow([(250, y), (298, y)], "prediction", 2.5)
+            drawing.text(270, y - 10, f"{RIGHT[j]} %", size=12)
+            drawing.box(300, y - 13, 44, 26, ASKED[j], "prediction", bold=True, size=14)
+            drawing.line([(344, y), (356, y)], "prediction", 2.5)
     drawing.box(76, top, 32, high * len(BATCH) + 22, ["B", "E", "R", "T"], "encoder", bold=True)
     first, last = (centres[j] for j in (min(ASKED), max(ASKED)))
     texts = ["head for", "masked", "words:", "a score", "for every", "piece"]
-    drawing.box(182, first - 14, 80, last - first + 28, texts, bold=False, size=14)
+    drawing.box(182, first - 14, 66, last - first + 28, texts, bold=False, size=14)
+    drawing.line([(270, centres[HOLE] + 4), (270, centres[HOLE] + 20)], "neutral", 1.5, dashed=True)
+    drawing.lines(
+        258, centres[HOLE] + 38, ["a trained", "model says:"], 16, size=13, anchor="start"
+    )
+    guesses(drawing, 294, centres[HOLE] + 72, 22, 32)
     y = centres[0]
     drawing.arrow([(153, y), (180, y)], "residual", 2.5)
     drawing.box(182, y - 26, 80, 52, ["pooler,", "linear:", "2 scores"], size=13)
     drawing.arrow([(262, y), (276, y)], "residual", 2.5)
     drawing.box(278, y - 13, 62, 26, READ[0][0], "prediction", bold=True, size=14)
-    drawing.arrow([(340, y), (366, y), (366, 589), (342, 589)], "residual", 2.5)
-    drawing.arrow([(354, first), (354, 539), (342, 539)], "prediction", 2.5)
+    drawing.arrow([(340, y), (367, y), (367, 589), (342, 589)], "residual", 2.5)
+    drawing.arrow([(356, first), (356, 539), (342, 539)], "prediction", 2.5)
     drawing.box(180, 522, 160, 34, "mean cross-entropy", size=14)
     drawing.box(180, 572, 160, 34, "cross-entropy", size=14)
     drawing.line([(180, 539), (130, 539), (130, 550)], "prediction", 2.5)

@@ -1,9 +1,11 @@
 """Choosing what to write (chapter 9), for a narrow page."""
 
+from collections.abc import Iterable
+
 from lectures_lib.show.drawings import writing
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.narrow.sheet import beside
-from lectures_lib.show.drawings.writing import WIDTH
+from lectures_lib.show.drawings.writing import WIDTH, Report
 
 
 def weather_tree() -> Canvas:
@@ -24,34 +26,35 @@ def weather_tree() -> Canvas:
 
 
 def growing_beam() -> Canvas:
-    """From top to bottom; of the last words the likeliest stands lowest, where arrows leave it."""
-    said = {"Four columns, read from left to right": "Four rows, read from top to bottom"}
-    drawing = beside(writing.growing_beam(), 500, said)
-    (first, kept), (second, last) = writing.beam_steps()
-    at = {words: (10 + 121 * i, 70) for i, words in enumerate(first)}
-    keep = {words: (10 + 121 * i, 152) for i, words in enumerate(kept)}
-    ends = {words: (10 + 190 * (i // 3), 354 - 40 * (i % 3)) for i, words in enumerate(second)}
-    done = {words: (10 + 190 * i, 462) for i, words in enumerate(last)}
-    for x, y, text in ((188, 26, "extend"), (150, 226, "extend")):
-        drawing.text(x, y, text, bold=True)
-    for x, y in ((312, 152), (324, 408)):
-        drawing.lines(x, y, ["keep the", f"best {WIDTH}"], bold=True)
-    for i, words in enumerate(keep):
-        x, y = at[words][0] + 57, keep[words][1]
-        drawing.arrow([(x, 88), (x, y - 19)], "prediction", 2.5)
-        drawing.arrow([(x, y + 18), (93 + 190 * i, 254)], "neutral")
-    for words in last:
-        (x, y), (end, low) = ends[words], done[words]
-        drawing.arrow([(x + 83, y + 18), (end + 83, low - 20)], "prediction", 2.5)
-    for places, width, found, held in (
-        (at, 114, first, kept),
-        (keep, 114, kept, kept),
-        (ends, 166, second, last),
-        (done, 166, last, last),
-    ):
-        for words, (x, y) in places.items():
-            writing.beginning(drawing, x, y, width, words, found[words], words in held)
+    """A row for each beginning, further right by a step for each word."""
+    said = {
+        "Three columns, one for each word, read from left to right.": "Rows, further right the "
+        "longer a beginning is, each below the one that it extends.",
+        "in a column": "of one length",
+    }
+    drawing = beside(writing.growing_beam(), 566, said)
+    steps = writing.beam_steps()
+    xs, wides, ends, y = (10, 70, 130), (114, 172, 236), {}, 84
+    for i, (x, (found, _)) in enumerate(zip((46, 172, 306), steps, strict=True)):
+        drawing.text(x, 24, f"word {i + 1}", bold=True, size=14)
+        drawing.text(x, 44, f"keep {WIDTH} of {len(found)}", size=13)
+    every = {words: share for found, _ in steps for words, share in found.items()}
+    for words in with_extensions((), every)[1:]:
+        i = len(words) - 1
+        kept = words in steps[i][1]
+        if i:
+            x, above = ends[words[:-1]]
+            writing.grow(drawing, [(x, above), (x, y), (xs[i] - 2, y)], kept)
+        writing.beginning(drawing, xs[i], y, wides[i], words, every[words], kept, 30)
+        ends[words] = (xs[i] + 24, y + 17)
+        y += 37
     return drawing
+
+
+def with_extensions(words: Report, every: Iterable[Report]) -> list[Report]:
+    """A beginning, and behind it all that extend it, each in front of its own extensions."""
+    longer = [one for one in every if one and one[:-1] == words]
+    return [words, *(each for one in longer for each in with_extensions(one, every))]
 
 
 def top_k_and_top_p() -> Canvas:
