@@ -85,7 +85,7 @@ def test_answers_are_the_librarys(computing, html):
 
 
 def test_a_readers_sentence_is_judged(live):
-    page = live()
+    page = live(only="sentiment")
     box = figure(page, PRAISE)
     assert not [url for url in page.asked if "minilm_8bit" in url or "sentiment" in url]
     box.get_by_label("A sentence about").fill("What a wonderful, touching film!")
@@ -119,7 +119,7 @@ def test_strange_texts_get_a_verdict(used, text):
 
 
 def test_names_are_marked(live):
-    box = figure(live(), NAMES)
+    box = figure(live(only="entities"), NAMES)
     box.get_by_role("button", name="Find the names").click()
     box.locator(".lv-status:empty").wait_for(state="attached")
     marked = " ".join(box.locator("mark").all_inner_texts())
@@ -154,7 +154,7 @@ def test_what_is_not_read_is_said(used, title, field, read):
 
 
 def test_of_a_short_text_nothing_is_said(live):
-    box = figure(live(), PRAISE)
+    box = figure(live(only="sentiment"), PRAISE)
     box.locator(".lv-go").click()
     box.locator(".lv-status:empty").wait_for(state="attached")
 

@@ -99,7 +99,7 @@ def said(lead, words):
 
 @pytest.mark.parametrize(("width", "press"), [(1000, "click"), (390, "tap")])
 def test_a_readers_sentence_gets_two_leads(live, rounded, width, press):
-    page = live(width, has_touch=press == "tap", is_mobile=press == "tap")
+    page = live(width, has_touch=press == "tap", is_mobile=press == "tap", only="agreement")
     box, text = figure(page, TITLE), "The lamps near the old window ___ new."
     assert not [url for url in page.asked if "/models/" in url]
     ask(box, text, press=press)
@@ -122,7 +122,7 @@ def test_a_readers_sentence_gets_two_leads(live, rounded, width, press):
 
 
 def test_keyboard_alone(live):
-    page = live()
+    page = live(only="agreement")
     box = figure(page, TITLE)
     box.get_by_label("Your sentence").focus()
     page.keyboard.press("Control+A")
@@ -143,7 +143,7 @@ def test_keyboard_alone(live):
 
 
 def test_what_cannot_be_asked_is_said(live):
-    page = live()
+    page = live(only="agreement")
     box = figure(page, TITLE)
     for text, words, why in [
         ("", ("are", "is"), "There is no hole yet"),
@@ -215,7 +215,7 @@ def test_the_last_six_questions_stay(used):
 
 
 def test_what_is_given_up_halfway_leaves_no_half_answer(live):
-    page = live()
+    page = live(only="agreement")
     box = figure(page, TITLE)
     page.context.route("**/fill_mask_8bit*", lambda route: None)  # BERT never comes
     ask(box, "The lamp ___ new.")
@@ -227,7 +227,7 @@ def test_what_is_given_up_halfway_leaves_no_half_answer(live):
 
 
 def test_without_bert_the_left_side_answers(live):
-    page = live()
+    page = live(only="agreement")
     page.context.route("**/fill_mask_8bit*", lambda route: route.fulfill(status=503))
     box = figure(page, TITLE)
     ask(box, "The lamp ___ new.")

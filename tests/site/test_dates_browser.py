@@ -41,7 +41,7 @@ def written(text, steps=150, forced=""):
 @pytest.fixture
 def box(live):
     """The figure on a phone; what is there at the end fits it, and a wide page too."""
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="dates")
     yield figure(page, TITLE)
     for width in (390, 1000):
         page.set_viewport_size({"width": width, "height": 900})
@@ -52,7 +52,7 @@ def box(live):
 def either(live, request):
     """The figure where one points by mouse, and where by finger."""
     width, touch = request.param
-    page = live(width, has_touch=touch, is_mobile=touch)
+    page = live(width, has_touch=touch, is_mobile=touch, only="dates")
     yield figure(page, TITLE)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -304,7 +304,7 @@ def test_it_plays_pauses_and_answers_to_keys(either):
 
 
 def test_who_asked_for_less_motion_gets_none(live):
-    box = figure(live(reduced_motion="reduce"), TITLE)
+    box = figure(live(reduced_motion="reduce", only="dates"), TITLE)
     go(box, 1)
     names = box.locator(".lv-new b").evaluate_all(
         "all => all.map((b) => getComputedStyle(b).animationName)"
@@ -313,7 +313,7 @@ def test_who_asked_for_less_motion_gets_none(live):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(only="dates")
     box = figure(page, TITLE)
     for step in (0, 1, 5, 11):
         go(box, step)

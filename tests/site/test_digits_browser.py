@@ -92,7 +92,7 @@ def test_greys_shares_and_rollout_are_the_librarys(tab, address, name):
 def drawing(tab, address, request):
     width, touch = request.param
     page = tab(width, 900, has_touch=touch, is_mobile=touch)
-    page.goto(address + PAGE)
+    page.goto(f"{address}{PAGE}?only=digits")
     page.wait_for_function(EVERY_FIGURE)
     yield page, page.get_by_role("group", name=TITLE), page.asked
     assert not page.wrong

@@ -170,7 +170,7 @@ def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
 
 @pytest.mark.parametrize("direction", stored.DIRECTIONS)
 def test_sentences_are_translated_as_in_the_library(live, direction):
-    page = live()
+    page = live(only="translator")
     box = figure(page, "Your sentence, translated")
     box.get_by_label("Direction").select_option(str(stored.DIRECTIONS.index(direction)))
 
@@ -185,7 +185,7 @@ def test_sentences_are_translated_as_in_the_library(live, direction):
 
 
 def test_another_word_is_chosen_and_the_sentence_goes_on_from_it(live):
-    page = live()
+    page = live(only="translator")
     box = translate(page, "Zwei Hunde spielen im Schnee.")
     before = translation(box)
     box.locator(".lv-candidates button").nth(2).click()
@@ -204,7 +204,7 @@ def test_another_word_is_chosen_and_the_sentence_goes_on_from_it(live):
     "text", ["x" * 2000, "😀" * 300, "שלום עולם", "مرحبا", "a\n\nb"], ids=lambda t: t[:8]
 )
 def test_whatever_is_typed_has_an_answer(live, text):
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="translator")
     box = translate(page, text)
     done = box.locator(".lv-found:not([hidden]) .lv-candidates li, .lv-status.lv-wrong")
     done.first.wait_for(timeout=120_000)
@@ -216,7 +216,7 @@ def test_whatever_is_typed_has_an_answer(live, text):
 
 
 def test_a_download_that_fails_is_said_and_can_be_tried_again(live):
-    page = live()
+    page = live(only="translator")
     page.context.route("**/models/**", lambda route: route.fulfill(status=503))
     box = translate(page, "Ein Hund.")
     box.locator(".lv-status.lv-wrong").wait_for()
@@ -226,7 +226,7 @@ def test_a_download_that_fails_is_said_and_can_be_tried_again(live):
 
 
 def test_the_writer_goes_on_and_stops(live):
-    page = live()
+    page = live(only="writer")
     play = figure(page, "A play that you begin")
     text = play.get_by_label("Your beginning")
     text.fill("JULIET:\n")
@@ -241,7 +241,7 @@ def test_the_writer_goes_on_and_stops(live):
 
 
 def test_a_knob_is_turned_while_it_writes(live):
-    page = live()
+    page = live(only="writer")
     play = figure(page, "A play that you begin")
     stop = play.get_by_role("button", name="Stop")
     assert stop.is_disabled()
@@ -263,7 +263,7 @@ def test_a_knob_is_turned_while_it_writes(live):
 
 
 def test_the_forecast_is_the_librarys(live):
-    page = live()
+    page = live(only="writer")
     play = figure(page, "A play that you begin")
     play.get_by_role("button", name="Write on").click()
     page.wait_for_function("() => document.querySelector('.lv-play').value.length > 20")
@@ -282,7 +282,7 @@ def test_the_forecast_is_the_librarys(live):
 
 
 def test_keyboard_alone(live):
-    page = live()
+    page = live(only="translator")
     box = figure(page, "Your sentence, translated")
     box.get_by_label("Direction").focus()
     page.keyboard.press("Tab")
@@ -297,7 +297,7 @@ def test_keyboard_alone(live):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(only="translator")
     translation(translate(page, "Ein Hund."))
     assert axe.by_day_and_night(page, ".live") == []
 
@@ -361,7 +361,7 @@ def candidates(box):
 
 def test_a_hole_is_filled_as_in_the_library(live, rounded):
     _, tokenizer = stored.fill_mask()
-    page = live()
+    page = live(only="filler")
     box = figure(page, HOLES)
     text = "The keys to the cabinet [MASK] on the table."
     box.get_by_label("Your sentence").fill(text)
@@ -374,7 +374,7 @@ def test_a_hole_is_filled_as_in_the_library(live, rounded):
 
 
 def test_a_word_is_hidden_by_a_click(live):
-    page = live()
+    page = live(only="filler")
     box = figure(page, HOLES)
     box.get_by_label("Your sentence").fill("Two dogs aren't here, [MASK]!")
     box.locator(".lv-words button", has_text="aren't").click()
@@ -387,7 +387,7 @@ def test_a_word_is_hidden_by_a_click(live):
 
 
 def test_no_hole_is_said(live):
-    page = live()
+    page = live(only="filler")
     box = figure(page, HOLES)
     box.get_by_label("Your sentence").fill("😀 no hole")
     box.get_by_role("button", name="Fill the holes").click()
@@ -395,7 +395,7 @@ def test_no_hole_is_said(live):
 
 
 def test_too_long_a_text_is_said(live):
-    page = live()
+    page = live(only="filler")
     box = figure(page, HOLES)
     box.get_by_label("Your sentence").fill("[MASK] " + "x! " * 600)
     box.get_by_role("button", name="Fill the holes").click()
@@ -442,7 +442,7 @@ def test_a_pair_of_texts_is_read_as_the_library_reads_it(live):
     (weights,) = seen.all("encoder.blocks.2.self_attention.weights")
     at = pair.tokens.index("coat")
     row = weights[0].mean(dim=0)[at]
-    box = figure(live(), READ)
+    box = figure(live(only="reader"), READ)
     box.get_by_label("Your sentence").fill("Is it raining?")
     box.get_by_label("A second text").fill("Take a coat.")
     box.get_by_role("button", name="Read it").click()
@@ -472,7 +472,7 @@ def test_a_share_is_computed_before_the_readers_eyes(live):
     query, key = (
         seen.all(name)[0][0, at, d : 2 * d] for name, at in zip(names, (are, keys), strict=True)
     )
-    box = figure(live(), READ)
+    box = figure(live(only="reader"), READ)
     box.get_by_label("Your sentence").fill(KEYS)
     box.get_by_role("button", name="Read it").click()
     box.get_by_role("button", name="are", exact=True).click()
@@ -515,7 +515,7 @@ def test_the_figure_shows_what_the_page_says_of_it(live):
     assert float(others[3, 1, tokens.index("it"), tokens.index("cat")]) == pytest.approx(
         0.53, abs=0.005
     )
-    page = live()
+    page = live(only="reader")
     box = figure(page, READ)
     box.get_by_label("Your sentence").fill(KEYS)
     box.get_by_role("button", name="Read it").click()
@@ -561,7 +561,7 @@ def test_one_head_finds_some_subjects(text, verb, where, share):
 
 @pytest.mark.parametrize("width", [390, 1000])
 def test_each_layer_has_a_row_whose_heads_a_finger_can_tell_apart(live, width):
-    heads = figure(live(width), READ).locator(".lv-heads button")
+    heads = figure(live(width, only="reader"), READ).locator(".lv-heads button")
     boxes = heads.evaluate_all("all => all.map((e) => e.getBoundingClientRect().toJSON())")
     assert [len({box["top"] for box in boxes[at : at + 12]}) for at in range(0, 72, 12)] == [1] * 6
     assert len({box["top"] for box in boxes}) == 6
@@ -569,7 +569,7 @@ def test_each_layer_has_a_row_whose_heads_a_finger_can_tell_apart(live, width):
 
 
 def test_an_empty_sentence_and_an_emoji_are_read(live):
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="reader")
     box = figure(page, READ)
     box.get_by_label("Your sentence").fill(" ")
     box.get_by_role("button", name="Read it").click()

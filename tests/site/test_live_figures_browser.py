@@ -81,7 +81,7 @@ def search(page, text):
 
 
 def test_a_tree_grows_and_can_be_stepped_through(live):
-    page = live()
+    page = live(only="beams")
     box = search(page, "Zwei Hunde spielen im Schnee.")
     box.locator(".lv-finished tbody tr").first.wait_for()
     best = box.locator(".lv-finished tbody td").first.inner_text()
@@ -106,7 +106,7 @@ def test_a_tree_grows_and_can_be_stepped_through(live):
 
 @pytest.mark.parametrize("text", ["x" * 300, "😀" * 100, "שלום עולם", "مرحبا"], ids=lambda t: t[:6])
 def test_whatever_is_typed_is_searched(live, text):
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="beams")
     if len(text) >= 100:  # a minute for three hypotheses of such a text
         figure(page, BEAM).get_by_role("slider", name="Beam width").fill("1")
     box = search(page, text)
@@ -129,7 +129,7 @@ def test_a_sentence_that_is_missing_or_too_many_is_said(live):
 
 @pytest.mark.parametrize("text", ["Unglaublich, 12 Hunde!", "naïve 😀 שלום", "a  b\nc"])
 def test_texts_are_cut_as_in_the_library(live, text):
-    page = live()
+    page = live(only="pieces")
     box = figure(page, PIECES)
     box.get_by_label("Your text").fill(text)
     box.get_by_role("button", name="Cut it").click()
@@ -148,7 +148,7 @@ def titles(tokens):
 
 
 def test_a_token_tells_how_it_was_merged(live):
-    page = live()
+    page = live(only="pieces")
     box = figure(page, PIECES)
     box.get_by_label("Your text").fill(" the")
     box.get_by_role("button", name="Cut it").click()
@@ -183,7 +183,7 @@ def test_states_are_the_librarys(computing, rounded):
 
 
 def test_one_word_parts_from_itself(live):
-    page = live()
+    page = live(only="senses")
     box = figure(page, SENSES)
     one, other = "The keys are on the table.", "The table on page 9 lists the prices."
     box.get_by_role("textbox", name="First sentence").fill(one)
@@ -201,7 +201,7 @@ def test_one_word_parts_from_itself(live):
 
 
 def test_sentences_are_compared(live):
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="nearness")
     box = figure(page, NEAR)
     lines = ["A man plays the guitar.", "Someone makes music.", "Shares fell. 😀"]
     box.get_by_role("textbox").fill("\n".join(lines))

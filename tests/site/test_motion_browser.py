@@ -97,7 +97,7 @@ def test_multiply_adds_are_the_chapters(computing):
 
 
 def test_a_cache_fills_step_by_step(live):
-    page = live(path=PAGE)
+    page = live(path=PAGE, only="filling")
     box = figure(page, FILLING)
     step = box.get_by_role("slider", name="Step")
     for _ in range(3):
@@ -122,7 +122,7 @@ def test_a_cache_fills_step_by_step(live):
 
 
 def test_a_reader_writes_other_words(live):
-    box = figure(live(path=PAGE), FILLING)
+    box = figure(live(path=PAGE, only="filling"), FILLING)
     words = box.get_by_label("The words that are written")
     words.fill(" ".join(["na"] * 20))
     box.get_by_role("slider", name="Step").press("End")
@@ -138,7 +138,9 @@ def test_a_reader_writes_other_words(live):
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_it_plays_and_pauses(live, motion):
-    page = live(390, path=PAGE, has_touch=True, is_mobile=True, reduced_motion=motion)
+    page = live(
+        390, path=PAGE, has_touch=True, is_mobile=True, reduced_motion=motion, only="filling"
+    )
     box = figure(page, FILLING)
     step = box.get_by_role("slider", name="Step")
     box.get_by_role("button", name="Play").tap()
@@ -200,7 +202,7 @@ def test_the_first_throw_is_the_librarys(live):
     """The example that stands there without scripts, in the picture: with a hole, another token and
     one that stays; nothing is fetched, and the reader's own throws are counted without it.
     """
-    page = live(path=PAGE)
+    page = live(path=PAGE, only="dice")
     box = figure(page, DICE)
     example = page.locator(".live:has(.lv-dice) .lv-still pre").text_content().split("\n")[0]
     for kind, said in (("masked", "[MASK]"), ("random", None), ("kept", None)):
@@ -230,7 +232,7 @@ def throw(page, text: str | None = None):
 
 
 def test_the_loss_is_asked_at_the_chosen_and_nowhere_else(live):
-    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True, only="dice")
     text = "Unbelievably, naïve [MASK] and [SEP] " + "dog " * 30
     box = throw(page, text)
     pieces = WordPiece.load(minilm.checkpoint() / "vocab.txt")
@@ -262,7 +264,7 @@ def test_the_loss_is_asked_at_the_chosen_and_nowhere_else(live):
 
 
 def test_dice_need_a_sentence(live):
-    box = figure(live(path=PAGE), DICE)
+    box = figure(live(path=PAGE, only="dice"), DICE)
     box.get_by_label("Your sentence").fill(" ")
     box.get_by_role("button", name="Throw the dice").click()
     assert "Type a sentence first" in box.get_by_role("status").inner_text()
@@ -306,7 +308,7 @@ def told(box) -> list[float]:
 
 @pytest.mark.parametrize("place", ["post", "pre"])
 def test_without_the_plus_sign_the_words_are_one(live, place):
-    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True, only="stream")
     box = figure(page, STREAM)
     box.get_by_label("LayerNorm").select_option(place)
     box.get_by_label("Follow").select_option("2")
@@ -325,7 +327,7 @@ def test_without_the_plus_sign_the_words_are_one(live, place):
 
 
 def test_additions_of_nothing_leave_the_vector(live):
-    box = figure(live(path=PAGE), STREAM)
+    box = figure(live(path=PAGE, only="stream"), STREAM)
     box.get_by_role("slider", name="Step").press("End")
     box.get_by_role("slider", name="Additions").press("Home")
     assert told(box)[:2] == [1.73, 1]
@@ -382,7 +384,7 @@ def test_what_a_gate_keeps_is_a_grus(computing, candidate):
 
 
 def test_gates_are_moved(live):
-    page = live(path=PAGE)
+    page = live(path=PAGE, only="gate")
     box = figure(page, GATE)
     assert cells(box, 0) == [0.02, 0.53]
     assert cells(box, 1) == [1.0, 6.6]
@@ -413,7 +415,7 @@ def losses(box) -> list[float]:
 
 
 def test_a_probability_is_dragged_and_moved_by_keys(live):
-    page = live(path=PAGE)
+    page = live(path=PAGE, only="smoothing")
     box = figure(page, SMOOTHING)
     slider = box.get_by_role("slider", name="Probability of the right token")
     picture = box.locator(".lv-curves")
@@ -465,7 +467,7 @@ def pulled(box) -> list[float]:
 
 
 def test_partners_come_together_step_by_step(live):
-    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True, only="pulling")
     box = figure(page, PULLING)
     for steps in (0, 1, 2):
         angles, loss = motion.pulled(motion.STARTS, 0.2, 0.05, steps)[-1]
@@ -489,7 +491,7 @@ def test_partners_come_together_step_by_step(live):
 
 
 def test_a_point_is_moved_by_hand_and_by_keys(live):
-    page = live(path=PAGE)
+    page = live(path=PAGE, only="pulling")
     box = figure(page, PULLING)
     box.get_by_label("Move by hand").select_option("v0")
     angle = box.get_by_role("slider", name="Angle")
@@ -530,7 +532,7 @@ def test_a_finger_drags_the_line_and_still_scrolls_the_page(live, title, slider)
 
 
 def test_a_finger_moves_a_point_up_and_down_without_scrolling_the_page(live):
-    page = live(390, path=PAGE, has_touch=True, is_mobile=True)
+    page = live(390, path=PAGE, has_touch=True, is_mobile=True, only="pulling")
     box = figure(page, PULLING)
     picture, angle = box.locator(".lv-circle"), box.get_by_role("slider", name="Angle")
     picture.evaluate("picture => picture.scrollIntoView({block: 'center'})")

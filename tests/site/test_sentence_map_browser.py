@@ -61,7 +61,7 @@ def test_vectors_places_and_cosines_are_the_librarys(computing, encoder):
 
 
 def test_what_stands_there_first_is_the_librarys(live, encoder):
-    page = live()
+    page = live(only="sentence_map")
     given, pca = encoder.embed(GIVEN), PCA(2)
     at, table = torch.from_numpy(pca.fit_transform(given)), cosines(given, given)
     table.fill_diagonal_(-2)
@@ -93,7 +93,7 @@ def put(box, text):
 
 
 def test_own_sentences_land_with_their_nearest_and_go(live):
-    page = live(390, has_touch=True, is_mobile=True)
+    page = live(390, has_touch=True, is_mobile=True, only="sentence_map")
     box = figure(page, MAP)
     published = SentenceBert.from_pretrained(minilm.checkpoint())
     given = published.embed(GIVEN)
