@@ -226,7 +226,8 @@ export class Probes extends Figure {
         ),
         measured("tags right", (state) => whole(real[state])),
         measured("control right", (state) => whole(control[state]), { class: "lv-control" }),
-        measured("selectivity", (state) => whole(real[state] - control[state]), {
+        // of the numbers above it, as they are shown
+        measured("selectivity", (state) => String(whole(real[state]) - whole(control[state])), {
           class: "lv-control",
         }),
       ),
