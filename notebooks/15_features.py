@@ -101,7 +101,7 @@ logging.disable_progress_bar()
 # ## One vector for each word
 #
 # *We sat in the shade of the … and listened to its leaves.* You can guess the missing word from the words around it.
-# **word2vec** (Mikolov et al., 2013) turns this round: it gives a word a vector from which one can guess the words
+# **word2vec** (Mikolov et al., 2013), in its form called **skip-gram**, turns this round: it gives a word a vector from which one can guess the words
 # around it. Of a sentence it keeps only pairs: each word with each neighbour up to a certain distance.
 
 
@@ -164,7 +164,7 @@ print(" + ".join(f"{part:.3f}" for part in parts), f"= {sum(parts):.3f}")
 print(f"by the function: {skip_gram_loss(v, near, noise):.3f}")
 
 # %% [markdown]
-# Two details make it work on real text (sections 2.2 and 2.3). False neighbours are drawn with probabilities
+# (The parts are rounded.) Two details make it work on real text (sections 2.2 and 2.3). False neighbours are drawn with probabilities
 # proportional to count$^{3/4}$, between "as often as in the text" and "all alike". And frequent words are thinned out:
 # each occurrence of a word that makes up the share $f$ of the text is kept with probability $\sqrt{t/f}$, at most 1. By
 # hand, for 900 times "the", 90 times "tree", 10 times "oak", and $t = 0.01$:
@@ -340,7 +340,8 @@ print("hidden states, numbers in each:", *ours.shape)
 draw("word_states")
 
 # %% [markdown]
-# The whole path, with Hugging Face's names (it runs without this course's library, too). Does *light* mean "not heavy"?
+# The whole path, with Hugging Face's names (with the hub's name for `name` and sentences of your own
+# for `rows`, it runs without this course's library). Does *light* mean "not heavy"?
 # Twelve sentences to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
 # regression's 385 numbers are trained. `batch` holds ids, segments and the mask of padding, each (12, n);
 # `char_to_token` finds the piece in which the word begins.
@@ -399,7 +400,7 @@ assert_close(ours, hidden, atol=1e-5, rtol=0)
 # no training: for every sentence, look for the nearest vector (largest cosine) among the other sentences with the same
 # word. Does it have the same meaning? Guessing is right half of the time. (`V`, (7, 96, 384), holds every sentence's
 # vector in all states; `cuts` its ids and the places of its word. `features.cosines_among(V)` is a table (96, 96) of
-# cosines for each state.)
+# cosines for each state. `similarity` is one of them, and `may`, (96, 96), says who is allowed to be whose neighbour.)
 
 
 # %%
@@ -704,7 +705,7 @@ for i in (0, 3, 6):
 
 # %% [markdown]
 # **3.** Leave the false neighbours out: train the same model for 300 steps on the true pairs alone (`noise[:, :0]`, no
-# columns). What becomes of the loss, and of the cosine between any two words?
+# columns; `batches.epoch(0)` gives words, neighbours and noise, a batch at a time). What becomes of the loss, and of the cosine between any two words?
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 3

@@ -321,7 +321,8 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 #
 # ## Does it hold elsewhere?
 #
-# In the paper the tagger on top is a two-layer BiLSTM, which reads the whole sentence of vectors before it labels a
+# In the paper the tagger on top is a two-layer BiLSTM (a bidirectional LSTM: two recurrent networks, one from each side,
+# as ELMo's), which reads the whole sentence of vectors before it labels a
 # word. The first column has its results on CoNLL-2003, news with capital letters. The others are ours, with the smaller
 # MiniLM, on WNUT-17: posts from social media, collected so that their names are new and odd. Compare ups and downs
 # within a column, not levels. The last line is fine-tuning.
@@ -340,7 +341,8 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 # | no features: fine-tuned under a linear layer | 96.4 % | 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f --> | – |
 #
 # (Entity F1; the paper's column is of the development split, ours are of the test split, means of three seeds with a
-# standard deviation of at most 1.7 %<!-- ner_features: concat_last_four/bilstm/test/f1/sd .1f -->. Our BiLSTM has 64
+# standard deviation of at most 1.7 %<!-- ner_features: concat_last_four/bilstm/test/f1/sd .1f -->; there the linear
+# layer, too, is trained in batches drawn at random. Our BiLSTM has 64
 # units in each direction, the paper's 768. The validation split is among the [measured
 # results](../book/results/features.md#ner-features).)
 #
@@ -348,7 +350,7 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 # - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about
 #   one point to more than two. Under the BiLSTM two of the three are, by a point and by less. In the paper all of them
 #   lie between 95.5 and 96.1, and no spread is given. So the choice among the combinations matters little.
-# - Our own word2vec is useless here. Probably many of these new, odd names are not among the words that it knows.
+# - A word2vec that we trained on WikiText-2 is useless here. Probably many of these new, odd names are not among the words that it knows.
 
 # %% tags=["nbval-ignore-output"]
 REAL = False  # True: three rows of the table, by this page's tagger (needs 5 GB)
@@ -491,7 +493,8 @@ print("numbers of state 6 that hardly vary:", int((spread[6] < 1e-6).sum()))
 # %% [markdown]
 # **3.** Build it: a tagger like the paper's, two BiLSTM layers and a linear one, on the second-to-last state. Train it
 # on all 130 sentences at once (64 units in each direction, dropout 0.5 on what enters and leaves the BiLSTM, Adam, rate
-# 0.01, 60 steps) and compare with the linear tagger on the same vectors.
+# 0.01, 60 steps) and compare with the linear tagger on the same vectors. (`pack_padded_sequence` with the lengths keeps an
+# LSTM from reading padding; padded labels are −100, which the loss leaves out.)
 
 
 # %% tags=["hide-cell", "nbval-ignore-output"]

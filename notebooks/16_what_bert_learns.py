@@ -80,7 +80,7 @@ logging.disable_progress_bar()
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; something simpler than links |
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
-# The last column matters most: "this head finds 94 % of the governors" says nothing until we know what something
+# The last column matters most: "this head finds 94 % of the governors (the words on which others hang)" says nothing until we know what something
 # *without any grammar* finds. So results have a baseline beside them, and most a second one: a BERT of the same size
 # that was never trained.
 #
@@ -156,7 +156,7 @@ assert_close(attention_between_words(between_pieces, [[0], [1, 2]]), between_wor
 source.show(attention_between_words, docstring=False)
 
 # %% [markdown]
-# Here are MiniLM and its untrained twin of the same sizes. (The folded cell checks attention between words against
+# Here are MiniLM and its untrained twin, a BERT of the same sizes with fresh weights. (The folded cell checks attention between words against
 # Hugging Face's model.)
 
 # %%
@@ -306,6 +306,7 @@ for head in (8, 0):
     print(f"layer 2, head {head} finds the governors of:", *found)
 
 # %% [markdown]
+# (The picture at the top shows where a word gives another more than half of its attention; "farmer" gives "sold" less.)
 # A head that always looks at the next word could not find the governor of "to".
 #
 # **Your own sentence**, read by the same 72 heads, piece by piece: [Type your own](../book/live.md#where-a-bert-looks).
@@ -492,7 +493,7 @@ for relation in ("det", "obj", "case"):
 assert min(by_tag.values()) > 0.75
 assert all(by_tag[r] > accuracy["MiniLM"][r] - 0.05 for r in frequent)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars for each of seven relations: MiniLM's best head, the best fixed offset, the best tag rule, the untrained BERT's best head. det: 0.94, 0.71, 0.98, 0.33. nsubj: 0.79, 0.72, 0.86, 0.21. obj: 0.75, 0.54, 0.96, 0.25. case: 0.76, 0.52, 0.92, 0.24. amod: 1, 1, 1, 0.26. obl: 0.53, 0.27, 0.80, 0.07. nmod:poss: 0.92, 0.92, 1, 0.31."}, "figure": {"caption": "The share of governors found, for the relations that come at least 13 times in the test sentences. Heads, offsets and tag rules were chosen on other sentences."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Four bars for each of seven relations: MiniLM's best head, the best fixed offset, the best tag rule, the untrained BERT's best head. det: 0.94, 0.71, 0.98, 0.33. nsubj: 0.79, 0.72, 0.86, 0.21. obj: 0.75, 0.54, 0.96, 0.25. case: 0.76, 0.52, 0.92, 0.24. amod: 1, 1, 1, 0.26. obl: 0.53, 0.27, 0.80, 0.07. nmod:poss: 0.92, 0.92, 1, 0.31."}, "figure": {"caption": "The share of governors found, for the relations that come at least 13 times in the test sentences. Heads, offsets and tag rules were chosen on other sentences. Below each relation: layer and head of the best head | the best offset."}}
 figure, ax = plt.subplots(figsize=(7.8, 3.2))
 series = {
     "best head": ([entry[1].mean() for entry in best["MiniLM"].values()], plots.BLUE),
@@ -606,7 +607,7 @@ for same, others in lucky.values():
 assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 
 # %% [markdown]
-# Choosing does not feel like training, and it is. What was chosen on some sentences is counted on others.
+# Choosing does not feel like training, but it is. What was chosen on some sentences is counted on others.
 #
 # And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
 # Wallace, 2019) quite different weights gave the same answers. Weights are good for forming hypotheses; to test one,
