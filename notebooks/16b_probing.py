@@ -416,7 +416,7 @@ for task in tasks:
 #
 # **Read a sentence of your own.** These probes for tags, and those of the control task, [run on what you
 # type](../book/live.md#a-sentence-read-by-probes). What the probe on the embeddings says of *watch*, the verb and the
-# noun, it has from the word alone. From which state on does it say two things, and what has the control's probe to say
+# noun, it has from the word and its place alone. From which state on does it say two things, and what has the control's probe to say
 # of *watch*?
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
@@ -729,7 +729,9 @@ for l2 in (1.0, 0.01, 0.0001):
     )
     print(f"{l2:<8} {real:.2f} {control:8.2f} {real - control:+12.2f}")
 # The tight probe learns least by heart, and least altogether. So selectivity says
-# something of the probe, too: layers are compared with one and the same probe.
+# something of the probe, too: layers are compared with one and the same probe. Where
+# the tight one says "it can be read", believe it: it could learn least by heart. The
+# loosest is worse in both columns and tells nothing new.
 
 # %% [markdown]
 # ## Summary
@@ -756,7 +758,5 @@ for l2 in (1.0, 0.01, 0.0001):
 #   NAACL. Equation 1: the scalar mix.
 # - Ian Tenney, Dipanjan Das and Ellie Pavlick (2019). *[BERT rediscovers the classical NLP
 #   pipeline](https://arxiv.org/abs/1905.05950).* ACL. Section 3, figure 2.
-# - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not explanation](https://arxiv.org/abs/1902.10186).*
-#   NAACL.
 # - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal
 #   Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.

@@ -503,7 +503,7 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 #
 # <details><summary>Answer</summary>
 #
-# Near 0.7: 0.73 from one first matrix, 0.65 from another. From the embeddings near 0.5, no better than the chain, and
+# Near 0.7: 0.73 from one starting matrix (the random numbers with which training begins), 0.65 from another. From the embeddings near 0.5, no better than the chain, and
 # from the untrained BERT near 0.4. After the last section one expects little. But to *contain* something and to
 # *answer* with it are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
 #
@@ -511,7 +511,7 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% tags=["atol=0.04"]
 from_distances, found_at_2 = {}, []
-runs = (("MiniLM", 0), ("MiniLM", 1), ("untrained", 0))  # 0, 1: two first matrices
+runs = (("MiniLM", 0), ("MiniLM", 1), ("untrained", 0))  # 0, 1: two starting matrices
 for name, seed in runs:
     reader = models[name]
     (x, tree), (x_test, _) = (states_and_trees(reader, p) for p in (chosen_by, test))
@@ -538,7 +538,7 @@ low, high = metrics.bootstrap_difference(
 print(f"state 2, mean of both, against the chain: +{low:.2f} to +{high:.2f} a sentence")
 at_2, at_state_2 = ([x[2] for x in part] for part in (vectors, vectors_test))
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: UUAS over the hidden states 0 to 6. From two first matrices MiniLM rises from 0.5 to about 0.7 at states 2 to 4 and falls to 0.4 at state 6; the untrained BERT stays near 0.4; a dotted line for the chain is at 0.53. Right: the sentence about the farmer, the gold tree above, the probe's tree below; six of the seven links are green, stranger hangs on farmer in place of sold."}, "figure": {"caption": "Left: links found by a structural probe on each hidden state, from first matrix 0 or 1; dotted: the chain. Right: the gold tree above, the tree from the distances in state 2 below; green links are in both."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: UUAS over the hidden states 0 to 6. From two starting matrices MiniLM rises from 0.5 to about 0.7 at states 2 to 4 and falls to 0.4 at state 6; the untrained BERT stays near 0.4; a dotted line for the chain is at 0.53. Right: the sentence about the farmer, the gold tree above, the probe's tree below; six of the seven links are green, stranger hangs on farmer in place of sold."}, "figure": {"caption": "Left: links found by a structural probe on each hidden state, from starting matrix 0 or 1; dotted: the chain. Right: the gold tree above, the tree from the distances in state 2 below; green links are in both."}}
 figure, (ax, beside) = plt.subplots(
     1, 2, figsize=(8.6, 3.5), gridspec_kw={"width_ratios": [1, 1.5]}
 )
@@ -582,9 +582,9 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # | MiniLM | 53 %<!-- structural_probe: minilm/0/mean .0f --> | 65 %<!-- structural_probe: minilm/2/mean .0f --> | 65 %<!-- structural_probe: minilm/3/mean .0f --> | 33 %<!-- structural_probe: minilm/6/mean .0f --> |
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
-# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there. MiniLM's embeddings are above it: without any
+# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences were shorter). MiniLM's embeddings are above it: without any
 # context they say something about which words hang together. The untrained twin's, which tell words and places apart
-# as well, do not. Hewitt and Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain,
+# as well, are hardly above it, by a point or two. Hewitt and Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain,
 # on newspaper text, with some forty thousand sentences to train on (table 1).
 #
 # ### Tag and place in place of a vector
@@ -639,8 +639,9 @@ assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 
 
 # %% [markdown]
 # Tags and places are all that such trees take. So the embeddings and the untrained twin were easy to beat: in both,
-# tags are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (In 27 numbers state 2 does
-# no better: last line.) That the middle states hold tags is not little: here they are the treebank's, and MiniLM had
+# tags are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (Are 27 numbers
+# easier to learn from than 384? The last line gives the matrix state 2 in 27 as well, along the directions in which its
+# vectors differ most, the principal components. It does no better.) That the middle states hold tags is not little: here they are the treebank's, and MiniLM had
 # to find them itself. But that it holds *trees*, these sentences do not show.
 #
 # On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone: trees/tag_and_place/mean
@@ -765,7 +766,7 @@ for layer in (1, 2, 3):
 # 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in
 #    MiniLM's middle states, better than the chain does, and less and less towards the end.
 # 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten
-#    points, and state 2 by more than twenty), from an untrained twin it does not. From tags and places it finds more
+#    points, and state 2 by more than twenty), from an untrained twin it does not (there by a point or two). From tags and places it finds more
 #    than from MiniLM (on UD English as many, once it has the neighbours' tags too). So training put something there;
 #    that it is more than tags is not shown.
 # 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other

@@ -691,8 +691,8 @@ print(first[i], "|", second[i], "| not:", second[hard[i]])
 #
 # <details><summary>Answer</summary>
 #
-# With both the loss ends well above 0, but part of that is no lesson: the nearest is not always wrong at all (see the
-# last bug below). The correlation hardly rises, by about a hundredth with the nearest ones, which three seeds do not
+# With both the loss ends well above 0, but much of that is no lesson: the wrong partner of one pair is often the right
+# one of another in the batch, and then stands there twice (see the last bug below). The correlation hardly rises, by about a hundredth with the nearest ones, which three seeds do not
 # tell from nothing. "Harder is better" is the practice for large collections; 79 pairs and 15 steps cannot show it.
 #
 # </details>

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # After BERT
 #
-# In 2018 BERT led the leaderboard of GLUE, a benchmark of nine language tasks, by almost eight points. When one of our
+# In 2018 BERT led the leaderboard of GLUE, a benchmark of nine language tasks, by seven points. When one of our
 # [lectures](../book/references.md) looked at it again in 2024, BERT had **rank 49**. In between lie years of changes,
 # and many of them fit into ten lines of code. Four of these are built below.
 #
@@ -456,7 +456,7 @@ with torch.no_grad():
 # ## Encoder or decoder?
 #
 # "Isn't a decoder all you need?", asks one of the lectures. BERT's authors trained their model from left to right,
-# too. Against a BERT without NSP as well it lost half a point on SST-2, nine points on MRPC, ten on SQuAD ([chapter
+# too. Compared with a BERT that was trained without NSP, too, it lost half a point on SST-2, nine points on MRPC, ten on SQuAD ([chapter
 # 13c](13c_choices.ipynb)). Why so unequally?
 #
 # ### Two readers, two masks
@@ -709,8 +709,6 @@ assert left < right / 5
 draw("three_families")
 
 # %% [markdown]
-# Newer ones: ModernBERT among the encoders, Gemma among the decoders.
-#
 # ## What BERT cannot do
 #
 # "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32 sentences we wrote one
@@ -944,7 +942,7 @@ another = mean([common((a, "is"), (b, "is")) for a, b in pairs])
 print(f"words in common: {negated:.1f} with a not, {another:.1f} with another noun")
 
 # %% [markdown]
-# The same five words, and a hammer first of all that it is not. Over our eight nouns a *not* changes about one of five
+# The same five words both times; and what a hammer *is not*, says the model, is first of all a hammer. Over our eight nouns a *not* changes about one of five
 # words, another noun more than four.
 #
 # ## Exercises
