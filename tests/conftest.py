@@ -44,7 +44,7 @@ def pytest_terminal_summary(terminalreporter):
     """Which files should begin, and do not yet."""
     seconds = Counter()
     for report in itertools.chain(*terminalreporter.stats.values()):
-        if isinstance(report, pytest.TestReport):
+        if isinstance(report, pytest.TestReport) and "long" not in report.keywords:
             seconds[report.nodeid.partition("::")[0]] += report.duration
     for name in longest.missing(seconds):
         took = f"{name} took {seconds[name]:.0f} s"

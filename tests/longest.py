@@ -39,6 +39,8 @@ def missing(seconds: dict[str, float]) -> list[str]:
     and are not among them, the longest first.
     """
     begun = sorted(seconds[name] for name in LONGEST if name in seconds)
-    most = begun[len(begun) // 2] if begun else float("inf")
+    if len(begun) < len(LONGEST) // 2:  # a part of the tests: nothing to compare with
+        return []
+    most = begun[len(begun) // 2]
     late = [name for name in seconds if name not in LONGEST and seconds[name] > most]
     return sorted(late, key=seconds.__getitem__, reverse=True)

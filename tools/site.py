@@ -100,7 +100,7 @@ def build() -> None:
 
 def build_alone() -> None:
     """Build, while no other build runs in this folder."""
-    every = begin()
+    every, before = begin(), kept.everything_else()
     print("Building the site, which takes a minute or so ...", flush=True)
     command = [
         str(pathlib.Path(sys.executable).with_name("jupyter-book")),
@@ -118,7 +118,8 @@ def build_alone() -> None:
         sys.exit(
             "The site was not built: every line with WARNING or ERROR above is a thing to mend."
         )
-    DONE.write_text(kept.everything_else(), encoding="utf-8")
+    if kept.everything_else() == before:  # else some pages were made of what is no more there
+        DONE.write_text(before, encoding="utf-8")
     kept.forget()
     print(f"The site is built: {HTML / 'index.html'}")
 

@@ -81,6 +81,12 @@ def everything_else() -> str:
     return digest(programs(), of_files(under("book", "tools", "_config.yml", "_toc.yml")))
 
 
+def look_again() -> None:
+    """Both numbers are asked of the files again."""
+    programs.cache_clear()
+    everything_else.cache_clear()
+
+
 def kept(kind: str, made_of: str, make: Callable[[], bytes]) -> bytes:
     """What `make` gives, or gave when it was asked for with the same `made_of`. The programs count as
     a part of that. A damaged file is made anew.
@@ -121,7 +127,7 @@ def by_one_version() -> Iterator[None]:
     try:
         yield
     finally:
-        programs.cache_clear()
+        look_again()
         if programs() != before:
             throw_away(lambda asked_for: asked_for > began - 1)  # a file's clock may lag behind
 

@@ -23,6 +23,7 @@ from lectures_lib.analysis.probing import (
     label_ids,
     probe_accuracy,
 )
+from lectures_lib.files import written_whole
 from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks.word_level import word_states
 from lectures_lib.tokenization import WordPiece
@@ -92,7 +93,8 @@ def probes() -> tuple[dict, str]:
     met = zip(learn.words, drawn.tolist(), strict=False)
     config = {"tags": tags, "drawn": {word.lower(): label for word, label in met}}
     file = MADE / "probes.safetensors"
-    save_file(kept, file, metadata={"config": json.dumps(config)})
+    with written_whole(file) as draft:
+        save_file(kept, draft, metadata={"config": json.dumps(config)})
     options = {
         "title": "A sentence, read by probes",
         "models": [model("probes", weights, VOCABULARY, file)],

@@ -85,11 +85,11 @@ def more_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 
 def not_done(app: Sphinx) -> None:
-    """Nothing goes on from a build that was begun by hand, whose warnings nobody counted: the next one
-    of tools/site.py, which says of its own that they are done, begins anew.
+    """Nothing goes on from a build that was begun by hand, for the web or for anything else, whose
+    warnings nobody counted: the next one of tools/site.py, which says of its own that they are done,
+    begins anew.
     """
-    if app.builder.format == "html":
-        Path(app.outdir).with_name("done").unlink(missing_ok=True)
+    Path(app.outdir).with_name("done").unlink(missing_ok=True)
 
 
 def keep_written(app: Sphinx, exception: Exception | None) -> None:

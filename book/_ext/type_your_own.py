@@ -1,7 +1,8 @@
 """The figures of the page "Type your own": the course's models at work on what the reader types.
 
-Each function gives what its script in book/live must know, and an example that the library makes
-while the site is built: what stands there without scripts, and on paper.
+They are listed in its order, and made in the modules that are imported here. Each function gives
+what its script in book/live must know, and an example that the library makes while the site is
+built: what stands there without scripts, and on paper.
 """
 
 from agreement import agreement

@@ -201,9 +201,10 @@ export class Remembering extends Figure {
       () => {},
     );
     if (!found) return;
+    const last = Math.max(...SIDES.map((side) => found[side].length)),
+      step = this.now ? this.walk.step : FIRST;
     this.now = { text, faults, ...found };
-    const last = Math.max(...SIDES.map((side) => found[side].length));
-    this.walk.begin(last, Math.min(this.walk.step || FIRST, last));
+    this.walk.begin(last, Math.min(step, last));
     this.hush();
   }
 

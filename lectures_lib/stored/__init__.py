@@ -8,9 +8,10 @@ card beside each file tells how).
     model, tokenizer = stored.small_bert()     # in the middle of its training (chapter 13)
     model, tokenizer = stored.sentiment()      # MiniLM, adapted to film reviews (chapter 14)
 
-What began with published weights is kept as differences to them, in a few bits each: small, and of
-no use without those weights (`trained_further`, `for_tasks`). What began with nothing is kept in
-half precision, with its sizes (`from_nothing`, `whole_models`).
+What began with published weights is kept as differences to them, small, and of no use without those
+weights: in a few bits each (`trained_further`), or as thin matrices in half precision
+(`for_tasks`). What began with nothing is kept in half precision, with its sizes (`from_nothing`,
+`whole_models`).
 """
 
 from lectures_lib.stored.differences import added, packed

@@ -68,8 +68,9 @@ def others() -> dict[str, list[dict[str, str]]]:
     names = ("python3", *(f"python{version}" for version in VERSIONS))
     found = [str(Path(folder, name)) for folder in os.get_exec_path() for name in names]
     told = {}
-    for python in filter(os.path.exists, [*named, *found]):
+    for python in [*named, *filter(os.path.exists, found)]:
         done = subprocess.run([python, "-c", TELL], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0 or python not in named, f"{python}: {done.stderr}"
         if done.returncode == 0:
             version, texts = json.loads(done.stdout)
             if texts != ours():

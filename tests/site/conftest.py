@@ -64,9 +64,11 @@ def address(html, tmp_path_factory) -> str:
 
     @cache
     def only(path: str, figure: str) -> str:
-        page = folder / f"{Path(path).stem}_{figure}.html"
+        page = folder / f"{path.strip('/').replace('/', '_')}_{figure}.html"
         page.write_bytes(with_one_figure(Path(path).read_bytes(), figure))
         return str(page)
+
+    making = threading.Lock()
 
     class Handler(server.RequestHandlerClass):
         def do_GET(self):
@@ -77,7 +79,8 @@ def address(html, tmp_path_factory) -> str:
         def translate_path(self, path):
             name, _, figure = path.partition("?only=")
             path = super().translate_path(name)
-            return only(path, figure) if figure else path
+            with making:
+                return only(path, figure) if figure else path
 
     server.RequestHandlerClass = Handler
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -101,16 +104,23 @@ def pytest_runtest_protocol(item):
 
 @pytest.fixture(scope="session")
 def chromium(pytestconfig):
-    """A function that gives Chromium; another one, where the last has crashed."""
+    """A function that gives Chromium; to the next module another one, where the last has crashed."""
     path = next(filter(None, map(shutil.which, load_site_tool().BROWSERS)), None)
     if path is None:
         unavailable("no Chromium on this machine: `make system` installs one or says how")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     launched = []
 
+    def answers(one) -> bool:
+        try:
+            one.new_browser_cdp_session().detach()
+        except Error:
+            return False
+        return True
+
     def running():
-        if not (launched and launched[-1].is_connected()):
+        if not (launched and answers(launched[-1])):
             one = playwright.chromium.launch(executable_path=path, args=FLAGS)
             launched.append(showing_everything(one))
         return launched[-1]

@@ -7,15 +7,15 @@ import random
 from itertools import pairwise
 
 import axe
+import computed
 import pytest
 import torch
 from live_page import figure
 from safetensors import safe_open
 
-from lectures_lib import data, stored
+from lectures_lib import data
 from lectures_lib.analysis.probing import Probed, control_labels, fit_probe, label_ids
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig
 from lectures_lib.tasks.word_level import cut_words, word_states
 from lectures_lib.tokenization import WordPiece
 
@@ -43,8 +43,7 @@ PROBE = """async (rows) => {
 @pytest.fixture(scope="module")
 def rounded(html):
     """MiniLM as the page fetches it."""
-    path = html / "live" / "models" / "minilm_8bit.safetensors"
-    return stored.load_eight_bits(path, BertConfig, Bert)
+    return computed.rounded(html, "minilm")
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +106,7 @@ def test_they_are_the_chapters_probes(live, rounded, kept, task, state):
     said = asked @ numbers[f"{task}.{state}.weight"].T + numbers[f"{task}.{state}.bias"]
     torch.testing.assert_close(said.softmax(dim=-1), expected, atol=ROUNDING, rtol=0)
     right = float((expected.argmax(dim=-1) == LABELS[task][N:]).float().mean())
-    place = live().locator('.live[data-live*=\'"figure": "probes"\']')
+    place = live(only="probes").locator('.live[data-live*=\'"figure": "probes"\']')
     told = json.loads(place.get_attribute("data-live"))
     assert told["right"][task][state] == pytest.approx(right, abs=0.01)
     assert told["asked"] == len(WORDS) - N
@@ -141,7 +140,7 @@ def test_what_is_typed_is_read_as_in_the_library(live, rounded, kept, text):
     words = []
     for piece in pieces:
         words += [words.pop() + piece[2:]] if piece.startswith("##") else [piece]
-    box = read(live(), text)
+    box = read(live(only="probes"), text)
     _, config = kept
     for kind, expected in zip(
         (":not(.lv-control)", ".lv-control"), scores(rounded, kept, words), strict=True
@@ -163,7 +162,7 @@ def test_what_is_typed_is_read_as_in_the_library(live, rounded, kept, text):
 
 
 def test_a_word_in_two_sentences_parts_behind_state_0_and_its_drawn_label_stays(live):
-    page = live()
+    page = live(only="probes")
     box = figure(page, TITLE)
     (one, other) = [cells for name, cells in rows(box) if name == "watch"]
     assert one[0][0] == other[0][0]  # state 0 has the word and its place
@@ -194,7 +193,7 @@ def with_controls(box):
 
 
 def test_the_foot_tells_how_selective_the_probes_are(live):
-    box = figure(live(), TITLE)
+    box = figure(live(only="probes"), TITLE)
     right, control, selectivity = (
         [int(text) for text in row.locator("td").all_inner_texts()]
         for row in box.locator(".lv-probes tfoot tr").all()[1:]
@@ -205,7 +204,7 @@ def test_the_foot_tells_how_selective_the_probes_are(live):
 
 
 def test_the_control_is_hidden_and_shown_by_keyboard(live):
-    page = live()
+    page = live(only="probes")
     box = figure(page, TITLE)
     box.get_by_role("checkbox").focus()
     page.keyboard.press("Space")
@@ -213,8 +212,7 @@ def test_the_control_is_hidden_and_shown_by_keyboard(live):
     assert box.locator(".lv-probes tbody tr:visible").count() == 10
     box.get_by_label("A second one").focus()
     page.keyboard.press("Enter")
-    box.get_by_role("status").get_by_text("Shown").wait_for(state="hidden")
-    page.wait_for_function("() => document.querySelector('.lv-probes tbody')")
+    box.locator(".lv-status:empty").wait_for(state="attached")
     assert box.locator(".lv-control:visible").count() == 0  # it stays as it was chosen
     box.get_by_role("checkbox").focus()
     page.keyboard.press("Space")
@@ -222,14 +220,14 @@ def test_the_control_is_hidden_and_shown_by_keyboard(live):
 
 
 def test_another_sentence_hides_what_was_read(live):
-    box = figure(live(), TITLE)
+    box = figure(live(only="probes"), TITLE)
     assert box.locator(".lv-probes").is_visible()
     box.get_by_label("A second one").fill("x")
     assert not box.locator(".lv-probes").is_visible()
 
 
 def test_what_is_not_read_is_said(live):
-    box = read(live(), "." * 300)
+    box = read(live(only="probes"), "." * 300)
     assert "Of 300 pieces the first 254 were read." in box.locator(".lv-about").inner_text()
     box.get_by_label("Your sentence").fill("\u200b")
     box.get_by_role("button", name="Read it").click()
@@ -245,7 +243,7 @@ CRAMPED = """(table) => [
 
 @pytest.mark.parametrize("width", [320, 390, 1000])
 def test_seven_states_fit(live, width):
-    page = live(width, has_touch=True, is_mobile=True)
+    page = live(width, has_touch=True, is_mobile=True, only="probes")
     box = figure(page, TITLE)
     box.get_by_role("button", name="I know that she left.").tap()
     page.wait_for_function("() => /SCONJ/.test(document.querySelector('.lv-probes').textContent)")
@@ -255,13 +253,13 @@ def test_seven_states_fit(live, width):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(only="probes")
     read(page, "I know that she left the office.", "That bird sings.")
     assert axe.by_day_and_night(page, ".live") == []
 
 
 def test_without_scripts_the_tags_of_an_example_stand_there(live):
-    page = live(java_script_enabled=False)
+    page = live(java_script_enabled=False, only="probes")
     assert "watch: VERB, NOUN" in page.inner_text("main")
 
 

@@ -1,5 +1,5 @@
-"""Its checkpoints: Hugging Face's names of the weights and sizes, how they become ours, and back
-(chapter 11).
+"""The Vision Transformer's checkpoints: Hugging Face's names of the weights and sizes, how they
+become ours, and back (chapter 11).
 """
 
 from collections.abc import Sequence

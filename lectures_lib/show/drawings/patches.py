@@ -15,10 +15,8 @@ from lectures_lib.show.drawings.grid import Grid, Number
 from lectures_lib.show.drawings.pixels import cut, halftone, rulers
 
 WORN, SIDE = "pullover", 7  # the picture that is read, and how many pixels wide a patch of it is
-FOLLOWED, SHOWN = (
-    5,
-    7,
-)  # the patch that is framed and followed, and how many of its numbers are shown
+FOLLOWED = 5  # the patch that is framed and followed
+SHOWN = 7  # how many of its numbers are written out
 OWNERS = "head_1", "head_2", "head_3", "neutral"  # the colours of four patches
 
 
