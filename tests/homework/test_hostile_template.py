@@ -597,13 +597,13 @@ import os
 import shutil
 import subprocess
 import sys
-from lectures_lib.models import vit
-assert vit.__file__.startswith({str(tmp_path)!r})
-package = os.path.dirname(os.path.dirname(vit.__file__))
+from lectures_lib.models import transformer
+assert transformer.__file__.startswith({str(tmp_path)!r})
+package = os.path.dirname(os.path.dirname(transformer.__file__))
 assert not os.path.exists(os.path.dirname(package) + "/secret")
 assert "hw1" not in os.listdir(package + "/homework")
 try:
-    open(vit.__file__, "a")
+    open(transformer.__file__, "a")
 except OSError as error:
     assert error.errno in (13, 30), error
 else:
