@@ -34,7 +34,8 @@ function half(side, at, lose) {
     side === "with" &&
     make(
       "button",
-      { type: "button", "aria-label": `Lose the key and the value at place ${at}` },
+      { type: "button" },
+      make("span", { class: "lv-aloud" }, `Lose the key and the value at place ${at}`),
       chip("k"),
       chip("v"),
     );
