@@ -60,6 +60,9 @@ def test_a_deck_is_a_lecture(name):
     assert sum("stumble" in slide for slide in deck["slides"]) >= least
 
 
+TALLER_THAN_A_SLIDE = {"probes", "remembering"}  # they stay on the chapter's page
+
+
 @pytest.mark.parametrize("name", DECKS)
 def test_a_live_figure_is_one_of_the_chapters_and_each_chapter_with_some_shows_one(name):
     text = slides.Chapter.named(name).text
@@ -68,7 +71,7 @@ def test_a_live_figure_is_one_of_the_chapters_and_each_chapter_with_some_shows_o
         for page, sections in live.PAGES.items()
         for section, figure in sections.items()
         if f"{page.split('/')[1]}.md#{section})" in text
-    }
+    } - TALLER_THAN_A_SLIDE
     on_slides = [slide["live"] for slide in slides.read(name)["slides"] if "live" in slide]
     assert len(on_slides) == bool(its) and its >= set(on_slides)
 
