@@ -59,12 +59,6 @@ class Adapted extends Figure {
     this.forget();
   }
 
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machine.loaded) this.say("");
-  }
-
   async asked(task, request) {
     if (Object.values(request).some((text) => !text)) {
       this.forget();

@@ -2,6 +2,7 @@
 import { Machine } from "./machine.js";
 
 export const MOST = 2000; // characters
+export const whole = (number) => number.toLocaleString("en-US");
 export const plural = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
 const WORKING = "Computing …";
 
@@ -104,6 +105,13 @@ export class Figure {
         setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
     });
     return field(label, this.text);
+  }
+
+  // Another text: what was found for the one before goes.
+  forget() {
+    this.stop();
+    this.found.hidden = true;
+    if (this.machine.loaded) this.say("");
   }
 
   // Sentences to begin with; `take` is told the one that is chosen.

@@ -1,5 +1,5 @@
 // A text that grows (chapter 9b): which keys and values a step computes, without a cache and with one, and how many it is in all.
-import { Figure, field, make, plural } from "./figure.js";
+import { Figure, field, make, plural, whole } from "./figure.js";
 import { Walk } from "./walk.js";
 
 export const MOST_WORDS = 24;
@@ -16,7 +16,6 @@ export function multiplyAdds(n, { d = 512, nSource = 24, cache = true } = {}) {
   return total;
 }
 
-const whole = (number) => number.toLocaleString("en-US");
 const KINDS = { new: "new", again: "again", kept: "kept", none: "" };
 
 export class Filling extends Figure {

@@ -2,8 +2,8 @@
 // behind it: the last LayerNorm, and of the decoder the scores of the next token. A view as in through_vectors.js; `at.room`: how
 // wide the drawing may be. A vector that stands in the film as well carries the place ["film", stack, level, token].
 import { shares } from "./choosing.js";
-import { draw, make, percent } from "./figure.js";
-import { bars, formula, num, part, whole } from "./numbers.js";
+import { draw, make, percent, whole } from "./figure.js";
+import { bars, formula, num, part } from "./numbers.js";
 import { SUBLAYERS, said } from "./places.js";
 import { open } from "./through_drawings.js";
 import { chosen } from "./through_vectors.js";

@@ -37,12 +37,6 @@ export class Nearness extends Figure {
     this.strange = new Set(); // those among them with something that MiniLM has no piece for
   }
 
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machine.loaded) this.say("");
-  }
-
   // The example's vectors came with the page, rounded: they are not kept.
   async start() {
     await this.compare();

@@ -13,7 +13,6 @@ export const small = (x) =>
 // A number added or taken away, without two signs side by side.
 export const plus = (x) => (x < 0 ? `− ${num(-x)}` : `+ ${num(x)}`);
 export const minus = (x) => plus(-x);
-export const whole = (n) => n.toLocaleString("en");
 
 // A vector as bars, up and down from the middle; `kind` is the palette's name of what it is, `mark` the number that is looked at.
 export function bars(vector, kind, { mark, most, cuts = [], ...attributes } = {}) {

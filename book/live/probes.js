@@ -97,12 +97,6 @@ export class Probes extends Figure {
     this.forget();
   }
 
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machine.loaded) this.say("");
-  }
-
   start() {
     return this.ask();
   }

@@ -1,7 +1,7 @@
 // A date written with a cache and without one (chapter 9b): what each step computes anew, what is kept, and that the scores are the
 // same; and what a cache that loses something makes of it.
 import { largest } from "./choosing.js";
-import { Figure, make, megabytes, plural } from "./figure.js";
+import { Figure, make, megabytes, plural, whole } from "./figure.js";
 import { seen, unreadable } from "./letters.js";
 import { Walk, signed } from "./walk.js";
 
@@ -19,7 +19,6 @@ const ALOUD = {
   none: "",
 };
 
-const whole = (number) => number.toLocaleString("en-US");
 const sum = (steps, what) => steps.reduce((all, step) => all + step[what], 0);
 // A difference: of a tiny one its power of ten.
 const moved = (x) => (x && x < 0.005 ? x.toExponential(0).replace("-", "−") : x && signed(x));

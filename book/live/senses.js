@@ -60,12 +60,6 @@ export class Senses extends Figure {
     this.forget();
   }
 
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machine.loaded) this.say("");
-  }
-
   start() {
     return this.compare();
   }

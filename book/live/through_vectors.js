@@ -1,8 +1,8 @@
 // Where a token's vector is followed: embedding, LayerNorm, sums, the mix of heads, feed-forward, and the scores of the next token.
 // A view is told the place, the trace, and `at`: {go, c, choose, alone} (another place; the number that is looked at; another one; is
 // it one token's way alone?).
-import { make, percent, slider } from "./figure.js";
-import { formula, minus, num, part, plus, small, strips, sums, whole as count } from "./numbers.js";
+import { make, percent, slider, whole as count } from "./figure.js";
+import { formula, minus, num, part, plus, small, strips, sums } from "./numbers.js";
 import { said } from "./places.js";
 import { row } from "./tensors.js";
 import { dot } from "./trace.js";

@@ -43,11 +43,4 @@ export class TwoWays extends Figure {
       ),
     );
   }
-
-  // Another sentence: what was found for the one before goes.
-  forget() {
-    this.stop();
-    this.found.hidden = true;
-    if (this.machine.loaded) this.say("");
-  }
 }
