@@ -193,7 +193,10 @@ class Cell(nbval.plugin.IPyNbCell):
             test = [
                 _settled(fresh, stored, within) for fresh, stored in zip(test, ref, strict=True)
             ]
-        return super().compare_outputs(test, ref, skip_compare)
+        same_outputs = super().compare_outputs(test, ref, skip_compare)
+        if not same_outputs:  # nbval says that something was on stderr, and not what
+            self.comparison_traceback.extend(_complaints(test))
+        return same_outputs
 
 
 def _settled(fresh: NotebookNode, stored: NotebookNode, within: dict[str, float]) -> NotebookNode:
@@ -204,6 +207,12 @@ def _settled(fresh: NotebookNode, stored: NotebookNode, within: dict[str, float]
             if key in new and key in old and same(old[key], new[key], **within):
                 new[key] = old[key]
     return fresh
+
+
+def _complaints(outputs: list[NotebookNode]) -> list[str]:
+    """What the cell wrote to stderr, line by line."""
+    said = [o["text"] for o in outputs if o["output_type"] == "stream" and o["name"] == "stderr"]
+    return [f"stderr: {line}" for text in said for line in text.splitlines()]
 
 
 class LeftBehind(pytest.Item):

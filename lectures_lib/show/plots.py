@@ -6,6 +6,7 @@ figure is an SVG on white. The site gives it a second one for its dark theme, in
 and the colours below change and nothing else does (`in_the_dark`).
 """
 
+import logging
 import re
 import sys
 from collections.abc import Sequence
@@ -67,8 +68,10 @@ _DARK = {light.upper(): dark for light, dark in DARK.items()}
 
 def style() -> None:
     """Set the book's matplotlib style: sizes that stay readable on a phone, no clutter, repeatable
-    SVG, with letters that stay letters.
+    SVG, with letters that stay letters. A machine that lacks a font draws with the next one and
+    says nothing.
     """
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     plt.rcParams.update(
         {
             **dict.fromkeys(("figure.facecolor", "axes.facecolor"), PAPER),

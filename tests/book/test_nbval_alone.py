@@ -77,6 +77,7 @@ CELLS = {
     "another picture": ("from IPython.display import SVG; display(SVG('<svg/>'))", SVG, [], True),
     "no picture any more": ("0;", SVG, [], False),
     "an error": ("1 / 0", "", [], False),
+    "a warning": ("import sys; print('no such font', file=sys.stderr)", "", [], False),
 }
 
 
@@ -111,8 +112,8 @@ LEAVE = {
 
 
 @pytest.fixture(scope="module")
-def verdicts(tmp_path_factory):
-    """{notebook: {item: (PASSED or FAILED, what is said of it)}}, of one run over all of them."""
+def said(tmp_path_factory):
+    """What pytest prints of one run over all of these notebooks."""
     folder = tmp_path_factory.mktemp("notebooks")
     notebooks = {name: [_cell(source, "", [])] for name, (source, _) in LEAVE.items()}
     notebooks["cells"] = [_cell(*cell[:3]) for cell in CELLS.values()]
@@ -129,8 +130,13 @@ def verdicts(tmp_path_factory):
     ]
     run = [sys.executable, "-m", "pytest", *here, "--nbval", "--nbval-current-env", str(folder)]
     env = {**os.environ, "COLUMNS": "1000"}  # nothing is cut off
-    said = subprocess.run(run, cwd=ROOT, env=env, capture_output=True, text=True).stdout
-    found = {name: {} for name in notebooks}
+    return subprocess.run(run, cwd=ROOT, env=env, capture_output=True, text=True).stdout
+
+
+@pytest.fixture(scope="module")
+def verdicts(said):
+    """{notebook: {item: (PASSED or FAILED, what is said of it)}}."""
+    found = {name: {} for name in [*LEAVE, "cells"]}
     line = re.compile(
         r"^(PASSED|FAILED) (?:\S*/)?(\w+)\.ipynb::(Cell \d+|leaves nothing behind)(.*)",
         re.MULTILINE,
@@ -148,6 +154,10 @@ def test_a_cell_is_red_where_it_should_be(verdicts):
     }
     found = {item: verdict for item, (verdict, _) in verdicts["cells"].items()}
     assert found == {**wanted, "leaves nothing behind": "PASSED"}, verdicts["cells"]
+
+
+def test_a_warning_is_told_in_its_own_words(said):
+    assert "\nstderr: no such font\n" in said
 
 
 @pytest.mark.parametrize("name", LEAVE)
