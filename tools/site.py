@@ -21,8 +21,9 @@ import sys
 import threading
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "book" / "_ext"))
+sys.path += [str(ROOT / "book" / "_ext"), str(ROOT / "tools")]
 import kept  # noqa: E402
+from system import BROWSERS  # noqa: E402
 
 HTML = ROOT / "_build" / "html"
 WRITTEN = ROOT / "_build" / "written"  # the same before scripts and styles are trimmed: told.py
@@ -30,7 +31,6 @@ LOCK = ROOT / "_build" / "lock"
 DONE = ROOT / "_build" / "done"  # what the last build was made of, if it had no warnings
 MODULES = ROOT / "node_modules"
 LIGHTHOUSE = "lighthouse@13.5.0"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
 def vendor() -> None:
