@@ -15,6 +15,7 @@ from lectures_lib.homework.compare.words import SHOWN, kind_of, listed, shown, s
 from lectures_lib.homework.inside.values import Foreign
 
 LISTED = 8  # a list of so many numbers and words is shown whole
+PARTS = 4  # so many elements are tried, where one of them was asked for
 PLAIN = (bool, int, float, str)
 FOREIGN_HINTS = {
     "a generator": " A function with `yield` gives one; `list(…)` makes a list of it.",
@@ -105,6 +106,12 @@ def _type(yours: Any, expected: Any, where: str) -> Difference:
         hint = " `.tolist()` makes a list of it."
     elif type(expected) is tuple and type(yours) is Tensor and not _tensors_in(expected):
         hint = " `tuple(t.tolist())` makes one of a tensor t."
+    elif isinstance(expected, Tensor) and isinstance(yours, list | tuple):
+        right = [i for i, part in enumerate(yours[:PARTS]) if difference(part, expected) is None]
+        hint = f" Element {right[0]} of it is right: return that one alone." if right else ""
+    elif isinstance(expected, list | tuple) and isinstance(yours, Tensor):
+        right = [i for i, part in enumerate(expected) if difference(yours, part) is None]
+        hint = f" It is element {right[0]} of these." if right else ""
     elif isinstance(yours, Foreign):
         hint = FOREIGN_HINTS.get(yours.kind, "")
     return Difference(
