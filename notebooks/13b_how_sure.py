@@ -399,6 +399,9 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
 # And $p$ is how often luck *alone* would do this. It is not the probability that the systems are equal, and $p > 0.05$
 # does not show that they are; with 80 sentences it mostly shows that 80 are few.
 #
+# How few, you can see: below, the first system *is* better, 0.86 against 0.84. Draw test sets of 80 sentences, and count
+# how often the worse one is ahead ([Two systems, one test](../book/motion.md#two-systems-one-test)).
+#
 # ## A recipe for your own two systems
 #
 # Keep what each system scored on each example, in the same order: 1 or 0 for right or wrong, or any number of which you

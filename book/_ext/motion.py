@@ -9,9 +9,11 @@ import math
 from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from live_models import VOCABULARY, address, part_of_pieces
+from scipy import stats
 
 from lectures_lib.blocks.attention import scaled_dot_product_attention
 from lectures_lib.blocks.layers import Residual
@@ -35,6 +37,7 @@ STARTS = [[15, 100, 200, 290], [130, 60, 320, 165]]  # degrees of the u and of t
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
 GATES = [0.5, 0.9, 0.99]
+ACCURACIES, EXAMINED = (0.86, 0.84), [46, 80, 200, 872, 5000]
 WRITTEN = ["<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"]
 
 
@@ -275,6 +278,40 @@ def pulling() -> tuple[dict, str]:
     return options, "\n".join(lines)
 
 
+def leads(n: int, first: float, second: float, differ: float) -> tuple[float, float, float]:
+    """Two systems that are right on such shares of all sentences and differ on the share `differ`:
+    in what share of all test sets of n sentences the first is ahead, level and behind.
+    """
+    only_first = (differ + first - second) / 2
+    apart = np.arange(n + 1)[:, None]  # on how many sentences they differ
+    wins = np.arange(n + 1)[None]
+    likely = stats.binom.pmf(apart, n, differ) * stats.binom.pmf(wins, apart, only_first / differ)
+    ahead, level, behind = (likely[np.sign(2 * wins - apart) == sign].sum() for sign in (1, 0, -1))
+    return float(ahead), float(level), float(behind)
+
+
+@cache
+def examining() -> tuple[dict, str]:
+    """The figure with two systems and one test; how often the better one is ahead."""
+    first, second = ACCURACIES
+    differ = round(first * (1 - second) + second * (1 - first), 2)  # if they share no difficulty
+    options = {
+        "title": "Two systems, one test",
+        "first": first,
+        "second": second,
+        "differ": differ,
+        "sizes": EXAMINED,
+        "size": 80,
+    }
+    said = [
+        f"Right on {first} and {second} of all sentences; they differ on {differ:.0%} of these."
+    ]
+    for n in EXAMINED[:-1]:
+        ahead, level, behind = leads(n, first, second, differ)
+        said.append(f"{n:4} sentences: ahead {ahead:.0%}, level {level:.0%}, behind {behind:.0%}")
+    return options, "\n".join(said).replace("%", " %")
+
+
 # As in type_your_own.py: in the order of the page, and the address of each figure's section there.
 FIGURES = {
     "gate": gate,
@@ -282,6 +319,7 @@ FIGURES = {
     "smoothing": smoothing,
     "filling": filling,
     "dice": dice,
+    "examining": examining,
     "pulling": pulling,
 }
 SECTIONS = {
@@ -290,6 +328,7 @@ SECTIONS = {
     "too-sure": "smoothing",
     "a-cache-that-fills": "filling",
     "throw-the-dice": "dice",
+    "two-systems-one-test": "examining",
     "together-and-apart": "pulling",
 }
 PAGE = "book/motion"

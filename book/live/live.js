@@ -422,6 +422,7 @@ const FIGURES = {
   answers: async () => (await import("./adapted.js")).Answers,
   stream: async () => (await import("./stream.js")).Stream,
   smoothing: async () => (await import("./smoothing.js")).Smoothing,
+  examining: async () => (await import("./examining.js")).Examining,
   gate: async () => (await import("./gate.js")).Gate,
   dice: async () => (await import("./dice.js")).Dice,
   pulling: async () => (await import("./pulling.js")).Pulling,

@@ -23,6 +23,7 @@ IN_CHAPTERS = {
     "11b_attention_or_convolution": ["digits"],
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],
+    "13b_how_sure": ["examining"],
     "14_fine_tuning": ["sentiment"],
     "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],

@@ -29,12 +29,14 @@ SMOOTHING = "Loss and label smoothing"
 PULLING = "Pulled together, pushed apart"
 STREAM = "A vector on its way through the layers"
 GATE = "What a gate keeps"
+EXAMINING = "Two systems, one test"
 IN_CHAPTERS = {
     "01_bottleneck": GATE,
     "05_encoder": STREAM,
     "08_training": SMOOTHING,
     "09b_cache": FILLING,
     "13_pretraining": DICE,
+    "13b_how_sure": EXAMINING,
     "17_sentence_bert": PULLING,
 }
 
