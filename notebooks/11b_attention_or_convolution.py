@@ -75,11 +75,13 @@ draw("same_kernel")
 
 # %% [markdown]
 # The results move along with the stroke. This is called **translation equivariance**. Their sum or their mean over all
-# places then stays 5 or 1, wherever the stroke is: **translation invariance**.
+# places then stays 5 or 1, as long as the stroke does not touch the edge (at the left one the sum is 2: try it):
+# **translation invariance**.
 #
 # The patches are other ones. Nothing tells a linear layer that (0, 3) and (5, 0) belong to the same stroke as (3, 5) did.
 # That is what a convolution knows and a ViT has to learn: neighbouring pixels belong together, and a thing is the same
-# thing wherever it stands.
+# thing wherever it stands. Such knowledge, built in before anything is learned, is called an **inductive bias**; these
+# two are *locality* and *translation equivariance*.
 
 # %%
 stroke = torch.tensor([0.0, 0, 3, 5, 0, 0])
@@ -175,7 +177,7 @@ assert accuracy(cnn, moved) < accuracy(cnn) - 0.2
 # as a move only if it is by 4 pixels, or 8, or 12. (The patch embedding is a convolution as well, with a stride as
 # large as the patch.)
 #
-# The second can be seen by itself. We put the digits into the middle of a larger black image, where no edge is near,
+# The second can be seen by itself. We put the digits into the middle of a larger, empty image, where no edge is near,
 # and move them by 0 to 4 pixels.
 
 # %% tags=["atol=0.05"]
@@ -191,7 +193,7 @@ changes = [((mean - means[0]).norm() / means[0].norm()).item() for mean in means
 assert changes[4] < 1e-5 and min(changes[1:4]) > 0.005
 
 # %% [markdown]
-# By 4 pixels nothing changes; by 1 to 3 the mean does, although most of its places are black before and after. How much
+# By 4 pixels nothing changes; by 1 to 3 the mean does, although most of its places are empty before and after. How much
 # of the lost accuracy is the stride's and how much the edge's, this does not say.
 #
 # ### Shown instead of built in
@@ -208,12 +210,13 @@ assert changes[4] < 1e-5 and min(changes[1:4]) > 0.005
 # <details><summary>Answer</summary>
 #
 # As they are, no: that one has 0.952<!-- drawn_digits: stored/test .3f -->, a ViT with patches of 4 × 4 and 600 steps
-# over five seeds 0.976<!-- digits: 1200/patches_of_4/mean .3f -->. The smaller patches explain that: with them, 600
-# steps gave 0.956<!-- digits: all_images/patches_of_2/mean .3f --> ([chapter
-# 11](11_vision_transformer.ipynb#reading-digits)). "Five times as long must be better" is tempting. Moved by one pixel,
-# it is right for about 0.9, ours for about a half: every digit that ours learned from fills its picture in the same
-# way. Test images that do the same cannot show what the minutes bought. (Steps, patches, images and their changes all
-# differ. Exercise 3 changes one of them.)
+# over five seeds 0.976<!-- digits: 1200/patches_of_4/mean .3f -->. The smaller patches may be the reason: with them,
+# 600 steps gave 0.956<!-- digits: all_images/patches_of_2/mean .3f --> ([chapter
+# 11](11_vision_transformer.ipynb#reading-digits)). Or the changes, which cost something too (exercise 3). "Five times
+# as long must be better" is tempting. Moved by one pixel, it is right for about 0.9, though it was shown shifts of less
+# (0.8 at most); ours for about a half: every digit that ours learned from fills its picture in the same way. Test
+# images that do the same cannot show what the minutes bought. (Steps, patches, images and their changes all differ.
+# Exercise 3 changes one of them.)
 #
 # </details>
 
@@ -458,14 +461,15 @@ def convolutions(n_channels, width=32):
 places = replace(ViTConfig.SMALL, image_size=7, patch_size=1, n_channels=64)
 hybrid = nn.Sequential(convolutions(1), ViT(places))
 
-shirt = torch.rand(1, 1, 28, 28)
-print("map of features", tuple(hybrid[0](shirt).shape))
-print("scores of the classes", tuple(hybrid(shirt).shape))
+noise = torch.rand(1, 1, 28, 28)  # in place of a picture
+print("map of features", tuple(hybrid[0](noise).shape))
+print("scores of the classes", tuple(hybrid(noise).shape))
 
 # %% [markdown]
 # **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, three seeds each: the ViT, the four
 # convolutions with a mean over the places instead of a Transformer, and the hybrid; once on Fashion-MNIST, once on
-# CIFAR-10 (photographs of ten classes). On which does the hybrid lead the ViT by more: by one, four or ten points?
+# CIFAR-10 (photographs of ten classes). On which of the two is the hybrid's lead over the ViT larger? And how large is
+# it there: one, four or ten points?
 #
 # <details><summary>Answer</summary>
 #
@@ -537,10 +541,11 @@ plt.show()
 # | hybrid | 3.3 million | 93.2 %<!-- images: fashion_mnist/hybrid/augmented/test/min .1f --> to 93.7 %<!-- images: fashion_mnist/hybrid/augmented/test/max .1f --> | 82.8 %<!-- images: cifar10/hybrid/augmented/test/min .1f --> to 83.0 %<!-- images: cifar10/hybrid/augmented/test/max .1f --> |
 #
 # So convolutions below help a lot. Why, the table does not say: all had the same learning rate, which may suit one
-# better than another; they look at overlapping windows, and a shape is the same to them wherever it lies, also within a
-# patch; but they also bring four layers with ReLU and batch normalisation. Nor does it show what attention adds, for
-# the hybrid has fifty times the parameters of the convolutions alone. (In the paper, with all models pre-trained on 300
-# million pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
+# better than another; they look at overlapping windows, so that a stroke on the border of two patches is not torn, and
+# the first two of them treat every place or every second place alike; but they also bring four layers with ReLU and
+# batch normalisation. Nor does it show what attention adds, for the hybrid has fifty times the parameters of the
+# convolutions alone. (In the paper, with all models pre-trained on 300 million pictures, the hybrid's lead vanishes for
+# the larger ones: section 4.4.)
 #
 # (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by
 # Krizhevsky 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists
@@ -554,7 +559,7 @@ plt.show()
 # | parameters | 0.1 million | 0.3 million | 3.2 million, hybrid 3.3 | 86 million |
 # | pictures | 1,200 digits, 8 × 8 | 54,000 of clothes, 28 × 28 | the same, and 45,000 photographs, 32 × 32 | 14 or 300 million, 224 × 224 |
 # | batches | 600 of 64 | 18,000 of 128 | 10,000 of 256 | of 4,096 |
-# | named rightly, of pictures kept for the test | 97.6 %<!-- digits: 1200/patches_of_4/mean .1f -->; moved by a pixel, about half | clothes 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f --> | clothes 89.7 %<!-- images: fashion_mnist/vit/augmented/test/min .1f --> to 90.0 %<!-- images: fashion_mnist/vit/augmented/test/max .1f -->, photographs 71.7 %<!-- images: cifar10/vit/augmented/test/min .1f --> to 72.4 %<!-- images: cifar10/vit/augmented/test/max .1f --> (hybrid: above) | ImageNet, by the larger L/16: 85.3 % or 87.8 % |
+# | named rightly, of pictures kept for the test | 97.6 %<!-- digits: 1200/patches_of_4/mean .1f -->; moved by a pixel, about half | clothes 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f --> | clothes 89.7 %<!-- images: fashion_mnist/vit/augmented/test/min .1f --> to 90.0 %<!-- images: fashion_mnist/vit/augmented/test/max .1f -->, photographs 71.7 %<!-- images: cifar10/vit/augmented/test/min .1f --> to 72.4 %<!-- images: cifar10/vit/augmented/test/max .1f --> (hybrid: above) | ImageNet: 84.0 % (14 million) or 84.2 % (300 million), fine-tuned on larger images |
 #
 # (The last line compares different pictures, and digits are the easiest. On the clothes the GPU's ViT, ten times as
 # large, is a point behind that of one core.)
@@ -597,8 +602,8 @@ if REAL_DATA:
 # The convolutions of the hybrid bring **batch normalisation**, which a ViT does not have.
 
 # %% [markdown]
-# **Predict.** The same shirt goes through the convolutions twice, once beside seven other pictures, once beside seven
-# black ones. There is no dropout in them. Does its map of features change?
+# **Predict.** The same picture (noise will do) goes through the convolutions twice, once beside seven others, once
+# beside seven empty ones. There is no dropout in them. Does its map of features change?
 #
 # <details><summary>Answer</summary>
 #
@@ -610,16 +615,16 @@ if REAL_DATA:
 
 # %% tags=["atol=0.5"]
 torch.manual_seed(0)
-shirts = torch.rand(8, 1, 28, 28)
-alone = torch.cat([shirts[:1], torch.zeros(7, 1, 28, 28)])
+eight = torch.rand(8, 1, 28, 28)
+alone = torch.cat([eight[:1], torch.zeros(7, 1, 28, 28)])
 below = convolutions(1)
 apart = {}
 for training_mode in (True, False):
     below.train(training_mode)
     with torch.no_grad():
-        first, second = below(shirts)[0], below(alone)[0]
+        first, second = below(eight)[0], below(alone)[0]
     apart[training_mode] = ((first - second).norm() / first.norm()).item()
-    print(f"training mode {training_mode!s:5}: the shirt's map changes by", end=" ")
+    print(f"training mode {training_mode!s:5}: the first's map changes by", end=" ")
     print(f"{apart[training_mode]:.2f}")
 
 # %% tags=["remove-cell"]

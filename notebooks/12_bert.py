@@ -99,7 +99,8 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 # %% [markdown]
 # And the holes? Chapter 10's model learned by predicting the next word at every place. This worked because the next
 # word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy. BERT
-# therefore hides some words in the input itself and predicts those. How, and what it costs, is chapter 13.
+# therefore hides some words in the input itself and predicts those. [Chapter
+# 13](13_pretraining.ipynb) tells how; [chapter 13c](13c_choices.ipynb#is-15--the-best-rate), what it costs.
 #
 # The letters stand for *Bidirectional Encoder Representations from Transformers*. A bidirectional recurrent network,
 # such as ELMo's, has two readers, one for each direction, and neither sees what the other sees. BERT's self-attention
@@ -974,9 +975,9 @@ assert cosine.min() > 0.99
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" (and the
-# others) back to "dog". Swap the two sentences, so that "he" stands first and "dog" comes later. What happens to the
-# head? And to a GPT, could it have such a head?
+# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" (and the others)
+# back to "dog". Swap the two sentences, so that "he" stands first and "dog" comes later. What happens to the head? And
+# could a GPT have such a head?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1

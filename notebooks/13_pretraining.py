@@ -215,8 +215,8 @@ assert torch.equal(read[~chosen], text[~chosen])
 # ### Why not always `[MASK]`?
 #
 # Because after pre-training nobody ever writes `[MASK]` again: the tasks that BERT is made for have whole texts. A
-# model that is asked only about `[MASK]` may work hard there and do little anywhere else. The other two cases prevent
-# this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
+# model that is asked only about `[MASK]` may work hard there and do little anywhere else. The other two cases are meant
+# to prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
 # for, so every vector must still hold the word that stands there.
 #
 # How much it matters, by the paper's own table, is told in [chapter 13c](13c_choices.ipynb#is-always-mask-worse).
@@ -294,7 +294,7 @@ def masked_batch(pairs, tokenizer, rates, generator):
 # %% [markdown]
 # **Predict.** The paper's two pairs without their holes, cut by BERT base's vocabulary, become a batch: 15 pieces and
 # 14. ("penguins" is one piece there; the paper's example cuts it in two.) So the second row ends with one `[PAD]`.
-# Which segment is it in? And how many holes do you expect in the whole batch, if 15 % are chosen?
+# Which segment is it in? And how many **chosen** tokens do you expect in the whole batch, if it is 15 %?
 #
 # <details><summary>Answer</summary>
 #
@@ -302,7 +302,8 @@ def masked_batch(pairs, tokenizer, rates, generator):
 # token from looking there.
 #
 # Three or four, on average: 15 % of 23. It is tempting to take 15 % of all 30 places, but the two `[CLS]`, four `[SEP]`
-# and the padding are never chosen. So few tokens may also have none or seven; here it is five.
+# and the padding are never chosen. So few tokens may also have none or seven; here five are chosen, and three of them
+# hidden.
 #
 # </details>
 
@@ -530,7 +531,7 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
-# - more holes: 40 % in training (the test keeps the paper's 15 %);
+# - more to predict: 40 % chosen in training (the test keeps the paper's 15 %);
 # - no dropout, and larger first weights, so that attention is uneven from the start.
 #
 # Is it any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity ([chapter
@@ -590,7 +591,8 @@ for name, score in evaluate(KnowsNothing(), asked)._asdict().items():
 # The baselines worth beating are tables of counts. The **unigram** gives the same answer for every hole. The next looks
 # at the token to the **left**, as in [chapter 10](10_language_model.ipynb), the third at **both sides**, and multiplies
 # what the two say of the token in the hole, $w$. Each has $P(w)$ in it, which must count only once: $P(w \mid
-# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. (The softmax in the loss scales it to sum to 1.)
+# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. This takes left and right for independent once the word in the
+# hole is known (*naive Bayes*), which they are not. (The softmax in the loss scales it to sum to 1.)
 
 
 # %% tags=["rtol=0.1"]
@@ -906,8 +908,9 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # %% [markdown]
 # Of **the next sentence** it has learned a little. The run printed here judges some 58 % of 960 pairs correctly, the
 # three seeds 53.0 %<!-- pretraining: chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining:
-# chapter/next_sentence/max .1f -->; about half of the pairs are random, and a coin has 50, give or take 3.2 (two standard
-# deviations). To do better one must, we believe, know what a text is about.
+# chapter/next_sentence/max .1f -->; about half of the pairs are random, and a coin has 50, give or take 3.2 (two
+# standard deviations). One of the three is still within what a coin does, the other two are not. To do better one must,
+# we believe, know what a text is about.
 #
 # Whether this second exercise is worth it, and whether 15 % is the best rate, [chapter 13c](13c_choices.ipynb) asks.
 #
@@ -1032,8 +1035,8 @@ print(f"computed {1000 * 0.85**10:.0f}, counted {(~chosen.any(dim=1)).sum()}")
 
 # %% [markdown]
 # **2.** A masked model gives no probability of a whole sentence, but one can hide each token in turn and add up the
-# logarithms of what it says of the right one (the *pseudo-log-likelihood*). Write it, and compare "The keys to the
-# cabinet are on the table." with "… is on the table.".
+# logarithms of what it says of the right one (the *pseudo-log-likelihood*; Salazar et al., 2020). Write it, and compare
+# "The keys to the cabinet are on the table." with "… is on the table.".
 
 
 # %% tags=["hide-cell", "atol=0.1"]
@@ -1082,6 +1085,8 @@ def fill_in_turn(text):
 
 
 fill_in_turn("He was born in [MASK] [MASK] in 1889.")
+# "city" was surest and cannot be taken back; before it belongs "new york", and there is
+# one hole. The surest first is no search (chapter 9's beam is).
 
 # %% [markdown]
 # **4.** In `masked_batch`, forget `special`: let every place be chosen, also `[CLS]`, `[SEP]` and the padding. Which part
@@ -1132,5 +1137,6 @@ assert share_of_special(batch, forgotten) > 0.05
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
 #   Transformers for language understanding.* NAACL. Section 3.1, appendices A.1 and A.2.
 # - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Section 4.1.
+# - Julian Salazar, Davis Liang, Toan Q. Nguyen and Katrin Kirchhoff (2020). *Masked language model scoring.* ACL.
 # - Wilson L. Taylor (1953). *"Cloze procedure": a new tool for measuring readability.* Journalism Quarterly 30. The
 #   exercise, for people.

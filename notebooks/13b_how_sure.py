@@ -1,10 +1,10 @@
 # %% [markdown]
 # # How sure can we be?
 #
-# Chapter 14 will report of one classifier that it judges
-# 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> of the test sentences correctly, and of another one
-# 0.84<!-- labelled_sets: sentiment/frozen .2f -->. So the first is better? There are 80 test sentences. The difference is
-# a sentence or two.
+# Chapter 14 will report of one recipe that its models judge 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean
+# .2f --> of the test sentences correctly, on average over five trainings, and of another classifier 0.84<!--
+# labelled_sets: sentiment/frozen .2f -->. So the first is better? There are 80 test sentences. The difference is a
+# sentence or two.
 #
 # Below, one classifier takes many examinations, all simulated. It never changes; only the questions do. **Which
 # differences in a table are differences between systems, and which are luck?**
@@ -549,18 +549,18 @@ for n in (80, 872, 5000):
 #
 # ## Looking twice
 #
-# MiniLM has 72 attention heads. You ask of each whether it points from a verb to its subject, on the same 100 words, of
-# which a coin would get half right. Suppose that *no* head knows anything.
+# MiniLM has 72 attention heads. You ask of each, for the same 100 verbs, whether it looks more at the subject than at the
+# object, which a coin would get right half of the time. Suppose that *no* head knows anything.
 
 # %% [markdown]
-# **Predict.** How many of the 100 words does the best of these 72 coins get right: 50, about 55 or about 62? And how
-# many of 100 other words?
+# **Predict.** How many of the 100 verbs does the best of these 72 coins get right: 50, about 55 or about 62? And how
+# many of 100 other verbs?
 #
 # <details><summary>Answer</summary>
 #
 # About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
 # "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a
-# common result for a single head, and 50 is the mean of all. On new words the best head is a coin again.
+# common result for a single head, and 50 is the mean of all. On new verbs the best head is a coin again.
 #
 # </details>
 
@@ -568,15 +568,15 @@ for n in (80, 872, 5000):
 rng = np.random.default_rng(3)
 found = rng.binomial(100, 0.5, (2000, 72)) / 100  # 2,000 times 72 heads that toss coins
 best = found.max(axis=1)
-anew = rng.binomial(100, 0.5, 2000) / 100  # the chosen head, on 100 other words
+anew = rng.binomial(100, 0.5, 2000) / 100  # the chosen head, on 100 other verbs
 print(f"one head {found[:, 0].mean():.2f}, the best of 72 {best.mean():.2f}", end=", ")
-print(f"the same head on other words {anew.mean():.2f}")
+print(f"the same head on other verbs {anew.mean():.2f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over the share found, from 0.3 to 0.75. The grey one, the chosen head on 100 other words, is a wide hill around 0.50. The blue one, the best of 72 heads on the words it was chosen by, is a narrow hill around 0.62. The grey hill's right slope lies below the blue one."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 words by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two histograms over the share found, from 0.3 to 0.75. The grey one, the chosen head on 100 other verbs, is a wide hill around 0.50. The blue one, the best of 72 heads on the verbs it was chosen by, is a narrow hill around 0.62. The grey hill's right slope lies below the blue one."}, "figure": {"caption": "72 heads that know nothing, 2,000 times. Blue: the best one on the 100 verbs by which it was chosen. Grey: the same head on 100 others. The distance between the hills is what looking 72 times is worth."}}
 figure, ax = plt.subplots(figsize=(6.4, 2.5))
 bins = np.arange(0.295, 0.755, 0.01)
 for values, colour, name, x, y in (
-    (anew, plots.GREY, "on other words", 0.43, 110),
+    (anew, plots.GREY, "on other verbs", 0.43, 110),
     (best, plots.BLUE, "best of 72", 0.655, 200),
 ):
     ax.hist(values, bins, color=colour, alpha=0.8)
@@ -639,7 +639,7 @@ for name, (accuracy, matthews) in COLA.items():
 # | The first (0.86) beats the second (0.84). | On 80 sentences, five seeds of the first have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, the second 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three of 80 sentences, and even 3 : 0 is what coins do one time in four. |
 # | Search by meaning is better than search by words. | In one edition of this book it found 34 of 46, words 26. Of 18 disagreements it won 13; coins are as uneven one time in ten. |
 # | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
-# | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 words, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
+# | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 verbs, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
 # | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
 #
 # Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer, and it will
@@ -650,30 +650,35 @@ for name, (accuracy, matthews) in COLA.items():
 # Ungraded; a solution is folded below each.
 #
 # **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How
-# often is 0.95 within two standard errors of the measured share? And 0.86 on 80?
+# often is 0.95 within two standard errors of the measured share? And 0.86 on 80? Then count two right and two wrong
+# answers more than there were (Agresti and Coull, 1998), and see again.
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1
 rng = np.random.default_rng(4)
 for truth_is, n in ((0.95, 20), (0.86, 80)):
-    shares = rng.binomial(n, truth_is, 10_000) / n
-    errors = np.array([standard_error(share, n) for share in shares])
-    held = abs(shares - truth_is) <= 2 * errors
-    print(f"{truth_is} on {n}: the interval holds it in {held.mean():.2f} of the cases")
-# All 20 right happens in 36 % of the cases, and then the formula says "± 0".
+    counted_right = rng.binomial(n, truth_is, 10_000)
+    for more in (0, 2):  # so many right and so many wrong ones are added
+        shares, counted = (counted_right + more) / (n + 2 * more), n + 2 * more
+        errors = np.array([standard_error(share, counted) for share in shares])
+        held = abs(shares - truth_is) <= 2 * errors
+        print(f"{truth_is} on {n}, {more} and {more} added: the interval", end=" ")
+        print(f"holds it in {held.mean():.2f} of the cases")
+# All 20 right happens in 36 % of the cases, and then the formula says "± 0". With two
+# and two added it is 22 of 24, and never that sure.
 
 # %% [markdown]
-# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that 15 of
+# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that 18 of
 # 46 questions are disagreements. How many questions must be asked until `sign_test` falls below 0.05, if the shares
-# stay as they are? Try multiples of 15 disagreements.
+# stay as they are? Try multiples of 18 disagreements.
 
 # %% tags=["hide-cell"]
 # Solution 2
 for times in (1, 2, 3, 4):
-    p = sign_test(10 * times, 5 * times)
-    print(f"{46 * times:3} questions, {10 * times} : {5 * times}: p = {p:.3f}")
-# Some 140 by these steps (28 : 14, from some 129 questions, has 0.044). And this is the
-# average case: with fewer than about 120 questions a real advantage of this size is
+    p = sign_test(12 * times, 6 * times)
+    print(f"{46 * times:3} questions, {12 * times} : {6 * times}: p = {p:.3f}")
+# Some 140 by these steps (28 : 14, from some 107 questions, has 0.044). And this is the
+# average case: with fewer than about 100 questions a real advantage of this size is
 # missed more often than seen. "No significant difference" is then a fact about the
 # test, not about the systems.
 
@@ -744,6 +749,8 @@ print(f"between {low:.2f} and {high:.2f}")
 #   LSTM-networks for sequence tagging.* EMNLP. Seeds.
 # - Jesse Dodge et al. (2019). *Show your work: improved reporting of experimental results.* EMNLP. The best of *k*
 #   tries, as a function of *k*.
+# - Alan Agresti and Brent A. Coull (1998). *Approximate is better than "exact" for interval estimation of binomial
+#   proportions.* The American Statistician 52.
 # - Taylor Berg-Kirkpatrick, David Burkett and Dan Klein (2012). *An empirical investigation of statistical significance
 #   in NLP.* EMNLP. The bootstrap for two systems.
 # - Dallas Card et al. (2020). *With little power comes great responsibility.* EMNLP. How many examples a comparison needs.
