@@ -339,10 +339,11 @@ assert_close(
 )
 
 # %% [markdown]
-# Untrained, it babbles. Training is gradient descent: the loss is the cross-entropy of each next word, and each step
-# moves all weights a little down its gradient. We take 450 steps of 32 lists each, so few that the page runs in a
-# minute. [Chapter 8](08_training.ipynb) takes such a loop apart; here it is folded, with the function `exact`, which
-# counts the lists that come out right from the first word to the last. Two terms in it will come again:
+# Untrained, it babbles. Training is gradient descent: the loss is the cross-entropy of each next word (padding is not
+# counted: `ignore_index`), and each step moves all weights a little so that it falls. (The rule for the step, Adam,
+# is chapter 8's.) We take 450 steps of 32 lists each, so few that the page runs in a minute. [Chapter
+# 8](08_training.ipynb) takes such a loop apart; here it is folded, with the function `exact`, which counts the lists
+# that come out right from the first word to the last. Two terms in it will come again:
 #
 # - A **seed** decides which random numbers a training begins with. Another seed gives another model; "over four seeds"
 #   means that we trained four models which differ in nothing else.
@@ -448,11 +449,16 @@ print("right:  ", *sample_german)
 # **Is the vector too small?** Each number is one of a thousand, ten bits, so a list of four has forty. Our vector has
 # 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large enough.
 #
-# But a network has to *learn* how to put things in and how to get them out again. We gave the same model ten times the
-# steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of the
-# lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three, and
-# 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three numbers do
-# pass through one vector, but each further number takes longer to learn.
+# But a network has to *learn* how to put things in and how to get them out again. We gave the same model ten times
+# the steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of
+# the lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three,
+# and 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three
+# numbers do pass through one vector, but each further number takes longer to learn.
+#
+# **On real sentences?** Cho and others (2014b) found that such a translator gets worse the longer the sentence is;
+# Bahdanau's, which looks, did not, even at fifty words. But Sutskever and his colleagues saw hardly any loss on long
+# sentences, with a much larger network that read its source backwards. (Their cell was the **LSTM**, Hochreiter and
+# Schmidhuber 1997. It is older than the GRU, and keeps its memory by gates as well.)
 #
 # ## Looking back, by hand
 #
@@ -784,7 +790,8 @@ assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 
 # %% [markdown]
 # **Predict.** All 200 test lists of four have a "hundred". How many does the model get right without looking at it:
-# hardly any, about half, or as many as before? And with "seven" hidden instead, of the lists that have one?
+# hardly any, about half, or as many as before? And with "seven" hidden instead, of the lists that have one: nearly
+# all, about half, or fewer?
 #
 # <details><summary>Answer</summary>
 #
@@ -811,6 +818,9 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # - **A state is not a word.** The encoder reads in both directions, so the state at "seven" knows that "hundred" comes
 #   next. Who has looked there has seen both.
 # - **Some words need no look of their own.** Once "sieben" is written, "hundert" can be written from memory.
+#
+# Hiding "seven" does harm: what its neighbours' states know of it is not enough for this decoder. A digit has to be
+# looked up, a "hundred" does not.
 #
 # A map of attention shows which *states* the decoder read; what it needs, one learns by hiding. Remember that at the
 # picture with which [chapter 2](02_self_attention.ipynb) starts.
@@ -848,15 +858,15 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # ## What attention did not mend
 #
 # A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. We
-# compared it with a layer of attention of the same width, in training, on two CPU cores. For one sentence of 128 words
-# the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long (the median
-# of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and
-# 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences
-# 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words
-# 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
-# ([results](../book/results/attention.md#parallel-time)). The GRU does not have more to compute: at 2,048 words the
-# layer of attention (256 numbers wide, as the GRU) needs three times as many multiplications. The GRU loses its time
-# waiting for its own last state.
+# compared it with a layer of attention of the same width, in training, on two CPU cores. For one sentence of 128
+# words the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long (the
+# median of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and
+# 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences 4.2<!--
+# parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words 4.1<!--
+# parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
+# ([results](../book/results/attention.md#parallel-time)). Multiplications do not explain it: at 128 words the GRU
+# needs 1.2 times as many as the layer of attention (both 256 numbers wide), at 2,048 words less than a third. The GRU
+# loses its time waiting for its own last state.
 #
 # If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
 # away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
@@ -1016,6 +1026,9 @@ print(
 #   and translate.* ICLR.
 # - Kyunghyun Cho et al. (2014). *Learning phrase representations using RNN encoder–decoder for statistical machine
 #   translation.* EMNLP. The gated recurrent unit.
+# - Kyunghyun Cho, Bart van Merriënboer, Dzmitry Bahdanau and Yoshua Bengio (2014b). *On the properties of neural
+#   machine translation: encoder–decoder approaches.* SSST-8.
+# - Sepp Hochreiter and Jürgen Schmidhuber (1997). *Long short-term memory.* Neural Computation.
 # - Minh-Thang Luong, Hieu Pham and Christopher D. Manning (2015). *Effective approaches to attention-based neural
 #   machine translation.* EMNLP.
 # - Ilya Sutskever, Oriol Vinyals and Quoc V. Le (2014). *Sequence to sequence learning with neural networks.*

@@ -7,9 +7,10 @@
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
 # To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
 #
-# The picture below was measured in MiniLM, a small published model that reads English. What it reads are **tokens**:
-# words, pieces of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]` and
-# `[SEP]`. Point at "it", or tap it, or move there with the arrow keys.
+# The picture below was measured in MiniLM, a small published model that reads English (exactly: `all-MiniLM-L6-v2`, a
+# small BERT that was trained further to tell which texts mean the same). What it reads are **tokens**: words, pieces
+# of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]` and `[SEP]`. Point at
+# "it", or tap it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -45,9 +46,9 @@ assert tired.weights[3, 1, it].argmax() == animal
 assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
-# At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do with
-# them? (It looks in 72 such ways, with 72 **attention heads**; this is one of them. [Further down](#back-to-it) they read
-# a sentence of yours.)
+# At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do
+# with them? (It looks in 72 such ways, with 72 **attention heads**, six layers of twelve, both counted from 0; this
+# is one of them. [Further down](#back-to-it) they read a sentence of yours.)
 #
 # **After this chapter you can**
 #
@@ -472,8 +473,8 @@ print(attention(Q, K, V, causal_mask(3)))
 #
 # 1. There is none, as long as the future is not hidden. "dog" and "man" have the same key, (1, 0), and so the same
 #    score from every query. You have to change a *key*; a query alone cannot tell apart what looks the same.
-# 2. About (7, 0). The nouns then lead by 7, or by 7 / √2 = 4.9 after the division. Either way the verb's share is
-#    below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
+# 2. From about (6.6, 0) on. The nouns then lead by 6.6, or by 6.6 / √2 = 4.7 after the division. Either way the
+#    verb's share is below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
 # 4. $W^K$. The two nouns differ in animal and human only, and these rows of $W^K$ are zero: hence the equal keys. A 1
 #    from human to noun makes the key of "man" (2, 0). "bites" then gives it 0.77 and "dog" 0.19.
@@ -634,8 +635,8 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
 # So the weights respond to a word that comes later, but they do not point neatly at the right noun. And we chose this
-# head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019);
-# chapter 16 comes back to it.
+# head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019,
+# say no; Wiegreffe and Pinter, 2019, answer them); chapter 16 comes back to it.
 #
 # **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks). At
 # first layer 3, head 1 is shown, the head above; press a token it looks at, and the share is computed before your eyes.
@@ -708,11 +709,13 @@ for name, weight in {"after": late, "before": early}.items():
 # beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
 # share, and the second mask sets these shares to zero. `scaled_dot_product_attention` mixes the values with them.
 #
-# `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from Q,
-# K and V to the output, block by block, and never stores the $n \times n$ table. At 1,024 words it was
-# 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one by one, on two CPU
-# cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a module of it, which
-# knows whether the model is being trained: only then does it use dropout ([chapter 5](05_encoder.ipynb)).
+# `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from
+# Q, K and V to the output, block by block, and never stores the $n \times n$ table, where PyTorch has such a program.
+# (On a CPU it has none with dropout, or if $d_v \ne d_k$, as in our example; then the table is stored after all.) At
+# 1,024 words it was 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one
+# by one, on two CPU cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a
+# module of it, which knows whether the model is being trained: only then does it use dropout ([chapter
+# 5](05_encoder.ipynb)).
 
 
 # %% tags=["atol=1e-6"]
@@ -912,6 +915,7 @@ print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 # - Denny Britz, Anna Goldie, Minh-Thang Luong and Quoc Le (2017). *Massive exploration of neural machine translation
 #   architectures.* EMNLP.
 # - Sarthak Jain and Byron C. Wallace (2019). *Attention is not explanation.* NAACL.
+# - Sarah Wiegreffe and Yuval Pinter (2019). *Attention is not not explanation.* EMNLP.
 # - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
 #   Transformers.* NeurIPS.
 # - Jay Alammar (2018). *The illustrated Transformer.* The "Thinking Machines" example.

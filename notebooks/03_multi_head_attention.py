@@ -101,10 +101,11 @@ print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 # "right". Real values are large or small for reasons of their own, so the size of a number would not tell the side
 # reliably.
 #
-# From chapter 4 on, a value can say *where* its word stands as well. A wide head could then keep the two sentences apart:
-# the average of "dog on the left" and "man on the right" is another vector than that of "man on the left" and "dog on
-# the right". What one head still cannot do is share its attention in two ways: if the left neighbour gets 0.9 of it, for
-# whatever purpose, the right one gets 0.1 at most, for every other purpose, too.
+# From chapter 4 on, a value can say *where* its word stands as well. With equal shares that alone does not help: the
+# sum of dog, left, man and right is also the sum of man, left, dog and right. Behind a feed-forward layer (chapter 5)
+# "dog on the left" can have a vector of its own, and then an average can keep the two sentences apart. What one head
+# still cannot do is share its attention in two ways: if the left neighbour gets 0.9 of it, for whatever purpose, the
+# right one gets 0.1 at most, for every other purpose, too.
 #
 # </details>
 #
@@ -157,8 +158,9 @@ for h in (1, 8, 16):
     print(f"h = {h:2}, d_k = {d_k:3}: {numbers}")
 
 # %% [markdown]
-# So there are $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$: each head compares two
-# words by fewer numbers.
+# So there are $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$: each head compares
+# two words by fewer numbers. Is it worth it? In the paper's translator one head was 0.9 BLEU points worse than the
+# best setting (BLEU: [chapter 8b](08b_judging.ipynb)), and 32 narrow heads were again a little worse than 8 or 16.
 #
 # ## Head by head
 #
@@ -464,10 +466,12 @@ assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well. Both
-# masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences, (5,
-# 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats the row for every query and the
-# table for every sentence; their `&` has the shape (2, 1, 5, 5).
+# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
+# Both masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences,
+# (5, 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats the row for every query and
+# the table for every sentence; their `&` has the shape (2, 1, 5, 5). (Compare the first three rows: for the real
+# words nothing has changed. Padding *behind* a text is hidden by the causal mask already; both are needed where
+# padding stands in front.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is filled. Padding: the first three columns are filled, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: filled where a query (row) may look at a key (column)."}}
 both = causal_mask(5) & mask
@@ -504,8 +508,9 @@ assert_close(summed, Z)
 #
 # ## The class that the book uses
 #
-# The rest of the book uses a class that does the same arithmetic and can do a little more. You need not learn it. With
-# our weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
+# The rest of the book uses a class that does the same arithmetic and can do a little more; the library's form of it
+# also checks its sizes. You need not learn it. With our weights it agrees with the loop above, and with PyTorch's own
+# `nn.MultiheadAttention`.
 #
 # **For those who write libraries.** The class, what it can do besides, and its comparison with PyTorch's.
 #
@@ -646,7 +651,7 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # %% [markdown]
 # **Your own sentence**, read by the same 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
 #
-# One thing can be counted at once: how much attention goes to `[CLS]`, which has no meaning of its own.
+# One thing can be counted at once: how much attention goes to `[CLS]`, which stands for no word.
 
 # %% [markdown]
 # **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads
@@ -656,8 +661,10 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # <details><summary>Answer</summary>
 #
 # About 0.5, in each of the layers 1 to 4. 0.06 is one token in sixteen, the share that it would get if attention were
-# spread evenly, and one might expect less for a token that says nothing. A likely reason: the rows must sum to 1, so
-# a head that finds nothing to do in a sentence has to put its attention *somewhere*, and `[CLS]` is always there.
+# spread evenly, and one might expect less for a token that stands for no word. (Layer 0 has already mixed words into
+# its state. So it may also say something about the whole sentence; the weights alone do not tell.) A likely reason:
+# the rows must sum to 1, so a head that finds nothing to do in a sentence has to put its attention *somewhere*, and
+# `[CLS]` is always there.
 #
 # </details>
 
@@ -703,8 +710,9 @@ assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) 
 # from "it" to "animal" is among those that rest on `[CLS]`, as it does at most of the other words.
 #
 # BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
-# `[CLS]`, perhaps for the same reason. Keep it in mind when you see a picture of attention weights: a strong square may
-# mean "here is the answer" or "nothing to report".
+# `[CLS]`, perhaps for the same reason. (MiniLM was also trained further, on pairs of texts; that may matter.) Keep it
+# in mind when you see a picture of attention weights: a strong square may mean "here is the answer" or "nothing to
+# report".
 #
 # ## What goes wrong
 #
@@ -747,8 +755,8 @@ for i, row in enumerate(confused[0]):
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class that the book uses? How
-# many parameters does it have?
+# **Exercise 1.** 512 is not divisible by 7. What does `MultiHeadAttention(512, 7)` do, with the class as it is listed
+# above? How many parameters does it have?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -867,7 +875,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #    alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
 # 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence,
-#    about half of all attention in the middle layers rests on a token without meaning.
+#    about half of all attention in the middle layers rests on a token that stands for no word.
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

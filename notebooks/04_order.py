@@ -189,9 +189,9 @@ for width in (512, 64):
 # %% [markdown]
 # ## Learned positions
 #
-# Three famous models use no formula: BERT, GPT-2 and the Vision Transformer have a table with one row of parameters for
-# each position, trained like the word vectors. A row can become any vector. But the table has an end, and a row that is
-# seldom used in training is seldom trained.
+# Three famous models use no formula: BERT, GPT-2 and the Vision Transformer have a table with one row of parameters
+# for each position, trained like the word vectors. A row can become any vector. But the table has an end, and the row
+# of place 500 is trained only by texts that are longer than 500 tokens.
 
 
 # %%
@@ -366,7 +366,7 @@ plt.show()
 # ([results](../book/results/attention.md#order)).
 #
 # And on strings of another length? The waves go on for as long as one likes. The authors hoped that this would let a
-# model generalise to longer texts.
+# model generalise to longer texts. (In their own translator both kinds gave nearly identical results.)
 
 # %% [markdown]
 # **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
@@ -545,10 +545,11 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# Most language models of today add no position vectors: in each layer they turn the queries and keys themselves, each
-# by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three places, and
-# both turn further by the same angles, which leaves their dot product as it was. So where the two stand enters a score
-# only by their distance.
+# One can also tell a score directly how far apart the two words stand (*relative* positions, Shaw et al., 2018). Most
+# language models of today add no position vectors either: in each layer they turn the queries and keys themselves,
+# each by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three
+# places, and both turn further by the same angles, which leaves their dot product as it was. So where the two stand
+# enters a score only by their distance.
 #
 # ## Added, not appended
 #
@@ -560,10 +561,11 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
 # with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can
-# look $k$ tokens back: if its $W^K$ leaves each position vector as it is, and its $W^Q$ turns each one back by $k$
-# places (for rows, that is $W^Q = M_{-k}^\top = M_k$), then the query made at position $p$ equals the key made at $p -
-# k$, and no other key fits better (exercise 4). The authors guessed that a model would easily learn this; it was one of
-# their reasons for the waves.
+# look $k$ tokens back: if it is as wide as the vectors and its $W^K$ leaves each position vector as it is, and its
+# $W^Q$ turns each one back by $k$ places (for rows, that is $W^Q = M_{-k}^\top = M_k$), then the query made at
+# position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). (A narrow head can do the
+# same with a few of the hands.) The authors guessed that a model would easily learn this; it was one of their reasons
+# for the waves.
 #
 # MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
 # token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
@@ -739,6 +741,6 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 # - Peter Shaw, Jakob Uszkoreit and Ashish Vaswani (2018). *Self-attention with relative position representations.*
 #   NAACL.
 # - Philipp Dufter, Martin Schmitt and Hinrich Schütze (2022). *Position information in Transformers: an overview.*
-#   Computational Linguistics.
+#   Computational Linguistics. Many more ways than this chapter has.
 # - Jianlin Su et al. (2021). *RoFormer: enhanced Transformer with rotary position embedding.* The rotation of this
 #   chapter, put into the attention itself.

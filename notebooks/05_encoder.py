@@ -1,12 +1,13 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. Let us test that. A layer of MiniLM has two halves:
-# attention, and after it a small network that works on each word by itself. Neither half *replaces* a word's vector
-# $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus signs out of every layer, and
-# nothing else. MiniLM reads our sentence about the tired animal, and after every second layer we compare each word with
-# every other: as published in the upper row of the picture, without plus signs in the lower. Strong blue means that two
-# vectors point the same way.
+# *Attention is all you need*, says the title of the paper. It means: no recurrence, no convolution. Around its
+# attention stands more, and here is what happens to a trained model when one small thing of it is taken away. A layer
+# of MiniLM has two halves: attention, and after it a small network that works on each word by itself. Neither half
+# *replaces* a word's vector $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus
+# signs out of every layer, and nothing else. MiniLM reads our sentence about the tired animal, and after every second
+# layer we compare each word with every other: as published in the upper row of the picture, without plus signs in the
+# lower. Strong blue means that two vectors point the same way.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -175,8 +176,8 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 # <details><summary>Answer</summary>
 #
 # The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
-# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network.
-# But it treats each word by itself: words that come in different usually go out different.
+# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network,
+# and without its plus words do come out a little more alike. But averaging does it much faster.
 #
 # </details>
 
@@ -202,13 +203,13 @@ assert cosines(cut[4])[off].mean() > 0.99
 # passes. A mask tells the two apart: each word may attend to itself alone, so that nothing is averaged.
 
 # %% [markdown]
-# **Predict.** Both plus signs are out, and each word attends to itself only. What is the mean cosine after six layers:
-# 1.00 again, or less than in the published model (0.41)?
+# **Predict.** Both plus signs are out, and each word attends to itself only. With the plus signs in, this mask gives
+# 0.10. What is the mean cosine after six layers without them: 1.00 again, about 0.7, or below 0.5?
 #
 # <details><summary>Answer</summary>
 #
-# Less: 0.33. "1.00" would be right if the missing $x$ alone did the harm. It does some: with the plus signs in, this
-# mask gives 0.10. But in MiniLM's six layers it takes averaging without a plus to make all words alike.
+# Below 0.5: 0.33. The missing $x$ does some harm (0.10 becomes 0.33). But in MiniLM's six layers it takes averaging
+# without a plus to make all words alike.
 #
 # </details>
 
@@ -524,22 +525,23 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 #
 # <details><summary>Our own small experiment, with and without a warm-up</summary>
 #
-# Our experiment did not show this difference. We trained six blocks of each kind on the task of chapter 4, eight digits
-# to be written backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
+# Our experiment did not show this difference. We trained six blocks of each kind on the task of chapter 4, eight
+# digits to be written backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
 # accuracy/blocks_6/pre_norm/at_once/mean .2f --> of the digits right. Post-norm got 0.32<!-- norm_order:
-# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three seeds).
-# A warm-up over a third of the steps did not change that (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
-# .2f -->); more steps did: after 600, post-norm had at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min
-# .4f --> right with each of three seeds ([all numbers](../book/results/attention.md#norm-order-longer)).
+# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three
+# seeds). A warm-up over a third of the steps did not change that (0.33<!-- norm_order:
+# accuracy/blocks_6/post_norm/warm_up/mean .2f -->); more steps did: after 600, still without a warm-up, post-norm had
+# at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
+# numbers](../book/results/attention.md#norm-order-longer)). So post-norm was slower here, and needed no warm-up.
 #
 # </details>
 #
 # ### Dropout
 #
-# In training, some of the numbers that a sublayer wants to add are set to zero, chosen at random, anew at every step.
-# In the smaller of the paper's two models, called **base**, it is one in ten. No single number can then be relied upon,
-# which makes it harder to learn examples by heart. The others are divided by 0.9, so that their sum stays the same on
-# average. Below it is one in two, and the others are divided by 0.5:
+# In training, some of the numbers that a sublayer wants to add are set to zero (Srivastava et al., 2014), chosen at
+# random, anew at every step. In the smaller of the paper's two models, called **base**, it is one in ten. No single
+# number can then be relied upon, which makes it harder to learn examples by heart. The others are divided by 0.9, so
+# that their sum stays the same on average. Below it is one in two, and the others are divided by 0.5:
 
 # %%
 torch.manual_seed(0)
@@ -750,16 +752,16 @@ def deep(join, variances, depth=48, d=64, seed=0):
 
 
 # %% [markdown]
-# **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign,
-# and the weights are Glorot's. How much of the gradient arrives: about all of it, a thousandth, or less than a
-# billionth? And with He's weights?
+# **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign.
+# One such layer with Glorot's weights lets 0.57 of the gradient through, one with He's about all of it. How much
+# arrives with Glorot's: about all of it, a thousandth, or less than a billionth? And with He's?
 #
 # <details><summary>Answer</summary>
 #
 # Less than a billionth with Glorot's, about all of it with He's (from a quarter to twice as much, over twenty seeds).
-# Each of Glorot's layers leaves a share of 0.57 (a note below says why), and $0.57^{48}$ is about $10^{-12}$. He's weights are made so that
-# each layer keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack. With
-# the right weights it does. What the plus is for even then, the last column of the table below shows.
+# $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are made so that each layer
+# keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack. With the right
+# weights it does. What the plus is for even then, the last column of the table below shows.
 #
 # </details>
 
@@ -815,11 +817,10 @@ assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 #
 # What is the plus for, then? See the last column. The 32 words came in pointing anywhere, with a mean cosine near 0.
 # Without the plus they leave pointing the same way, although no layer has mixed them. (One feed-forward layer makes
-# words a little more alike: with three other seeds the mean cosine is 0.28<!-- other_seeds:
-# chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max .2f -->. After 48
-# without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With the plus this goes
-# more slowly, and most slowly in pre-norm, where every layer adds a vector of the same length to a stream that grows,
-# and turns it less and less.
+# words more alike: from about 0 to 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!--
+# other_seeds: chapter_5/one_layer_cosine/max .2f --> with three other seeds. After 48 without a plus it is at least
+# 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With the plus this goes more slowly, and most slowly
+# in pre-norm, where every layer adds a vector of the same length to a stream that grows, and turns it less and less.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -862,9 +863,9 @@ plt.show()
 # projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$ more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]
-# **Predict.** Everyone knows that attention is quadratic in the length of the text. What share of a block's multiplications
-# ($d = 512$) goes into scores and averages, the part that grows with $n^2$, for a text of 100 words? And at which length
-# does it reach one half?
+# **Predict.** Attention is quadratic in the length of the text (chapter 2). What share of a block's multiplications
+# ($d = 512$) goes into scores and averages, the part that grows with $n^2$, for a text of 100 words? And at which
+# length does it reach one half?
 #
 # <details><summary>Answer</summary>
 #
