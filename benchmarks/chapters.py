@@ -53,6 +53,8 @@ def main() -> None:
         measured = results.load(NAME)["results"]["by_chapter"]
     except FileNotFoundError:
         measured = {}
+    there = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    measured = {name: one for name, one in measured.items() if name in there}
     for chapter in sorted(
         path for number in options.only for path in (ROOT / "notebooks").glob(f"{number}*.ipynb")
     ):

@@ -73,6 +73,12 @@ def test_results_say_how_they_were_measured(path):
     assert (ROOT / script).exists(), f"{path.name} was written by {script}, which is not there"
 
 
+def test_every_chapter_was_measured_and_none_that_is_gone():
+    """benchmarks/chapters.py: a page that was divided in two is two rows."""
+    measured = results.load("chapters")["results"]["by_chapter"]
+    assert sorted(measured) == sorted(twin.stem for twin in TWINS)
+
+
 @pytest.mark.parametrize("twin", TWINS, ids=lambda path: path.stem)
 def test_a_notebook_equals_its_twin(twin):
     assert notebooks.differences(twin) == []
