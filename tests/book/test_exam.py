@@ -366,6 +366,11 @@ def test_bleu_is_what_sacrebleu_says():
         (score,) = _numbers(r"times 100: ([\d.]+)\. For", each.solution)
         theirs = bleu([said], [wanted], tokenize="none").score
         assert score == pytest.approx(theirs, abs=0.051)
+        listed, after = re.match(r"(.*?)\. Penalty (.*)", each.solution).groups()
+        hits = torch.tensor([list(map(float, each.split("/"))) for each in listed.split(", ")])
+        shares = hits[:, 0] / hits[:, 1]
+        penalty = float(re.match(r"(?:.*</sup> = )?([\d.]+\d|1)", after)[1])
+        assert 100 * shares.prod().item() ** 0.25 * penalty == pytest.approx(score, abs=0.1)
         changes.add(len(said.split()) - len(wanted.split()))
     assert changes == {-1, 0, 1}
 
