@@ -56,7 +56,7 @@ serve: setup  ## serve the site that `make book` built, at http://localhost:8000
 lighthouse: setup  ## Google's audit of one page of the built site (PAGE=notebooks/02_self_attention.html)
 	$(PY) tools/site.py lighthouse $(PAGE)
 
-test: setup system lint  ## everything that guards the book: code, homework, grader, notebooks, site
+test: setup system lint  ## what guards the book: code, homework, grader, notebooks, site
 	$(PY) tools/site.py build
 	$(PY) -m pytest $(EXECUTED) tests $(PYTEST) -m "not long"
 

@@ -14,12 +14,12 @@ only counts (chapter 10).
         three seeds of a larger one, on a GPU; language_models.json
 
 Tiny Shakespeare (Karpathy 2015) comes from the mirror that LECTURES_DATA names, or from the hub.
-Its letters are ASCII, so a byte is a character. The hub's last two tenths of the text, validation
-and test, are together what nanoGPT calls validation, and the numbers of both, and of both together,
-are reported: in nats a character, which no tokenizer changes. Every character is predicted once
-with at most `context` characters before it, in pieces as the model was trained on (`blocks`), and
-once with at least half a context before it (`sliding`). The model that counts always sees all that
-it can use.
+Its letters are ASCII, so a byte is a character. The hub's last two twentieths of the text,
+validation and test, are together what nanoGPT calls validation, and the numbers of both, and of
+both together, are reported: in nats a character, which no tokenizer changes. Every character is
+predicted once with at most `context` characters before it, in pieces as the model was trained on
+(`blocks`), and once with at least half a context before it (`sliding`). The model that counts
+always sees all that it can use.
 
 WikiText-2 (Merity et al. 2017) is the version with 33,278 words: a rarer one stands as "<unk>" in
 the text, which is five characters here, and easy to guess. Its subwords are learned from the text

@@ -25,8 +25,8 @@
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
 # an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.layer_norm` in question 3
 # (`nn.LayerNorm` is welcome in 4 and 5), no `nn.Transformer` and none of its layers, and of this course's library nothing but what the cell
-# below imports: `lectures_lib.blocks.layers`, `.scoring`, `.seq2seq` and `.transformer` are out of bounds. No question needs an earlier answer,
-# and calling one is unwise: a mistake there would cost you twice.
+# below imports: `lectures_lib.blocks.layers` and `.scoring`, `lectures_lib.models.seq2seq` and `.transformer` are out of bounds. No question needs
+# an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
 # **What the check sees.** In question 3 a call of `F.layer_norm` makes the answer wrong. Whatever else is out of bounds costs no points by itself:
 # whoever grades is told of it, and decides. In questions 2, 4, 5 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the
@@ -83,8 +83,8 @@ from lectures_lib.homework import check
 #
 # By hand, with vectors of one number each: $W_q = W_k = 1$ and $v = 2$; the query is 0; the source has two words with the states 1 and
 # −1, and is padded by a third place where 7 happens to stand. The scores are $2 \tanh(1) = 1.52$ and $2 \tanh(-1) = -1.52$; padding
-# gets no weight, so the weights are 0.95, 0.05 and 0; the context is $0.95 \cdot 1 + 0.05 \cdot (-1) = 0.91$. With the query 3 instead of
-# 0, both words arrive where the tanh is flat, and the weights are nearly even: 0.52 and 0.48.
+# gets no weight, so the weights are 0.955, 0.045 and 0; the context is $0.955 \cdot 1 + 0.045 \cdot (-1) = 0.91$. With the query 3 instead
+# of 0, both words arrive where the tanh is flat, and the weights are nearly even: 0.52 and 0.48.
 #
 # Now for a whole batch, one query for each sentence:
 #

@@ -313,8 +313,9 @@ check("hw3.nucleus", nucleus)
 #
 # An example. After `start` the model says "tea" with probability 0.6 and "now" with 0.4; after "tea" comes the end with 0.55 and "now" with
 # 0.45; after "now" always the end. Greedy says "tea" and then the end, with 0.33 in all. A beam of width 2 keeps both beginnings. After
-# the second step "now, end" (0.40) and "tea, end" (0.33) are finished, and "tea, now" (0.27) is alive. With α = 1 the answer for width 2 is "now,
-# end" with the score $\log 0.40 \cdot 6/7 = -0.785$, then "tea, end" with $-0.950$. In third place, "tea, now, end" has $-0.982$.
+# the second step "now, end" (0.40) and "tea, end" (0.33) are finished, and "tea, now" (0.27) is alive. With α = 1 and `max_len = 3` the answer for
+# width 2 is "now, end" with the score $\log 0.40 \cdot 6/7 = -0.785$, then "tea, end" with $-0.950$. (A third, "tea, now, end", ends in step 3
+# with $-0.982$ and is not returned.)
 #
 # - `log_probs`: `(vocab, vocab)`; `start`, `end`: token numbers; `width`, `max_len`: at least 1; `alpha`: the penalty's exponent
 # - returns a list of the `width` best pairs `(tokens, score)`, best first: `tokens` a list of integers without the `start` that it

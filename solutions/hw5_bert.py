@@ -304,8 +304,8 @@ check("hw5.mask_words", mask_words)
 # *3 points · difficulty 2 of 3 · 20 minutes · [chapter 13, two losses](../notebooks/13_pretraining.ipynb#two-losses-one-sum)*
 #
 # From the vector that the last block leaves at a position, the model scores every token of the vocabulary as the one that stood there. The
-# vector goes through a layer, GELU and a norm; then it is compared with the token vectors, the very table that BERT reads with
-# (**tied**), and each token has a bias of its own:
+# vector goes through a layer, GELU (`F.gelu` as it is, not its approximation by tanh) and a norm; then it is compared with the token vectors,
+# the very table that BERT reads with (**tied**), and each token has a bias of its own:
 #
 # $$h = \operatorname{LayerNorm}(\operatorname{GELU}(W x + b)), \qquad \text{score}_t = h \cdot \text{token}_t + \text{bias}_t.$$
 #

@@ -445,7 +445,7 @@ check("hw7.PairClassifier", PairClassifier)
 # | u1 | left out | **1** | 0 | e / (e + 1) = 0.731 |
 # | u2 | 0 | 0 | **1** | e / (e + 2) = 0.576 |
 #
-# The loss is (0.127 + 0.313 + 0.551) / 3 = 0.331.
+# The losses are 0.127, 0.313 and 0.551, their mean, before rounding, 0.331.
 #
 # - `u`, `v`: `(n, d_model)`, of any lengths; `text`: integers `(n,)`; `scale`: a number, up to 100 (exp(100) is more than a
 #   float32 holds)

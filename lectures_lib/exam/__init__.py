@@ -1,7 +1,7 @@
 """Questions for a written exam with paper, pencil and a pocket calculator. Each draws its numbers
 from a seed and computes its solution.
 
-    python -m lectures_lib.exam --seed 7 --points 60 --out exam
+    python -m lectures_lib.exam --seed 59021437 --points 60 --out exam
 
 writes a sheet for students and one with solutions. `bank/` has the questions, `sheet.py` puts
 them together, `writing.py` and `paper.py` write them.

@@ -23,14 +23,15 @@ For an exam, other numbers are drawn. With the course installed and its environm
 (`source .venv/bin/activate`),
 
 ```bash
-python -m lectures_lib.exam --seed 7 --points 60 --out exam
+python -m lectures_lib.exam --seed 59021437 --points 60 --out exam
 ```
 
 writes `exam/questions.html` and `exam/solutions.html`, to be printed from a browser, and both as
 Markdown (`.md`) for who wants to change a wording first. `--chapters 2 3 4` keeps to what was
 taught (a chapter's second page, such as 8b, belongs to its number). The same seed gives the same
 sheet, and every solution is computed from its numbers. Keep the seed to yourself: who knows it has
-the solutions.
+the solutions. All questions are public, and most have only a few sets of numbers: an exam drawn
+from here tests who has practised. Take a large seed, and add a question of your own.
 """
 
 

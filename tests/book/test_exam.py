@@ -2,6 +2,7 @@
 were also worked out by hand, and a page that is the bank.
 """
 
+import itertools
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from lectures_lib.exam.pictures import joined
 from lectures_lib.exam.question import KINDS, Drawn
 from lectures_lib.exam.sheet import heading, page, text
 from lectures_lib.exam.writing import asked, figure, solved
+from lectures_lib.metrics import bleu
 
 ROOT = Path(__file__).parents[2]
 every_question = pytest.mark.parametrize("one", QUESTIONS, ids=lambda one: one.name)
@@ -177,6 +179,18 @@ BY_HAND = {
     "holes": ("400 tokens", "Chosen 60; [MASK] 48, another word 6, unchanged 6"),
     "what_accuracy_hides": ("marks 6 of them", "recall 6/10 = 0.60, F1 0.60"),
     "what_training_needs": ("110 million", "1.76 GB"),
+    "bleu_of_one_sentence": (
+        "some green in bed",
+        "8/9, 6/8, 4/7, 3/6. Penalty 1, since it is not too "
+        "short. BLEU is the fourth root of the product of the shares, times the "
+        "penalty, times 100: 66.1",
+    ),
+    "the_verb_and_the_nearest_noun": (
+        "0 to 3 nouns",
+        "1/4 of the sentences have none in between, and "
+        "of the others half are right by luck: 0.625",
+    ),
+    "a_tree_beside_a_chain": ("old farmer sold", "old–farmer, farmer–sold, his–horse: 3/5 = 0.60"),
 }
 
 
@@ -246,6 +260,133 @@ def test_patches_half_as_wide_exist():
     for each in _named("patches"):
         side, patch = _numbers(r"images of (\d+) × .* patches of (\d+) ×", each.asks)
         assert patch % 2 == 0 and side % (patch / 2) == 0
+
+
+def test_a_beam_sometimes_loses_the_best_path():
+    verdicts = set()
+    for each in _named("a_tree_to_be_pruned"):
+        best, lost = _numbers(r"Best is \w \w with ([\d.]+); .* · 1 = ([\d.]+),", each.solution)
+        missed = "has missed the best path" in each.solution
+        assert missed == (lost > best) == (f"{lost:g}, more than {best:g}:" in each.solution)
+        verdicts.add(missed)
+    assert verdicts == {True, False}
+
+
+def test_two_merges_of_newest_are_those_of_the_counts():
+    """Merged here by counting again after each merge, of equal pairs the first in the alphabet."""
+    for each in _named("byte_pairs"):
+        counts = {w: int(n) for w, n in re.findall(r"(\w+) (\d+) times", each.asks)}
+        words = {word: list(word) for word in counts}
+        for _ in range(2):
+            pairs = Counter()
+            for word, pieces in words.items():
+                for pair in itertools.pairwise(pieces):
+                    pairs[pair] += counts[word]
+            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+            for pieces in words.values():
+                for i in reversed(range(len(pieces) - 1)):
+                    if tuple(pieces[i : i + 2]) == best:
+                        pieces[i : i + 2] = ["".join(best)]
+        assert each.solution.endswith(f": {' '.join(words['newest'])}.")
+
+
+def test_a_sign_test_is_counted_to_its_end():
+    """By drawing up all ways in which the coins may fall."""
+    for each in _named("where_two_systems_differ"):
+        won, lost = map(int, _numbers(r"^(\d+) only .*, (\d+) only", each.solution))
+        n, first, second, both = map(
+            int, _numbers(r"same (\d+) .* in (\d+) .* in (\d+); (\d+) both", each.asks)
+        )
+        assert (first - both, second - both) == (won, lost) and both + won + lost <= n
+        coins = won + lost
+        heads = [way.bit_count() for way in range(2**coins)]
+        uneven = sum(abs(2 * h - coins) >= won - lost for h in heads)
+        assert f"p = {uneven}/{2**coins} = {uneven / 2**coins:.3g}." in each.solution
+
+
+def test_a_stride_changes_the_sum_and_none_does_not():
+    for each in _named("what_moves_along"):
+        row, moved = (
+            list(map(int, numbers.split(", ")))
+            for numbers in re.findall(r"(?:pixels|moved): ([\d, ]+)[;.]", each.picture.description)
+        )
+        assert moved == [0, *row[:-1]] and row[-1] == 0
+        edges = [[max(0, b - a) for a, b in itertools.pairwise(r)] for r in (row, moved)]
+        said = [", ".join(map(str, e)) for e in edges]
+        every_second = [", ".join(map(str, e[::2])) for e in edges]
+        assert f"Stride 1: {said[0]}, and {said[1]}:" in each.solution
+        sums = [sum(e[::2]) for e in edges]
+        assert f"Stride 2: {every_second[0]} with the sum {sums[0]}, and" in each.solution
+        assert f"{every_second[1]} with the sum {sums[1]}." in each.solution
+        assert sum(edges[0]) == sum(edges[1]) and sums[0] != sums[1]
+
+
+def test_rows_of_seeds_are_apart_or_not():
+    seen = set()
+    for each in _named("three_seeds_beside_three"):
+        paper, without = (
+            list(map(float, numbers.split(", ")))
+            for numbers in re.findall(r": ([\d., ]+\d)[;.]", each.picture.description)
+        )
+        points, twice = _numbers(r"it is ([\d.]+), give or take ([\d.]+):", each.solution)
+        rows = torch.tensor([paper, without], dtype=torch.float64)
+        assert points == pytest.approx((rows[1] - rows[0]).mean().item())
+        assert twice == pytest.approx(2 * (rows.var(dim=1).sum() / 3).sqrt().item(), abs=0.051)
+        assert abs(points - twice) > 0.1
+        assert ("more than twice the error" in each.solution) == (points > twice)
+        assert ("rows are apart;" in each.solution) == (min(without) > max(paper))
+        seen.add((points > twice, min(without) > max(paper)))
+    assert seen == {(True, True), (True, False), (False, False)}
+
+
+def test_a_probes_tree_is_a_tree():
+    seen = set()
+    for each in _named("a_tree_beside_a_chain"):
+        gold, tree = (
+            {frozenset(link.split("–")) for link in found.split(", ")}
+            for found in re.search(
+                r"the links are (.*?)\. .* layer, gives (.*?)\. W", each.asks
+            ).groups()
+        )
+        words = set().union(*gold)
+        assert len(tree) == len(gold) == len(words) - 1 and set().union(*tree) <= words
+        reached = {next(iter(words))}
+        for _ in words:
+            reached |= {word for link in tree if link & reached for word in link}
+        assert reached == words
+        assert f"The probe {len(tree & gold)}/{len(gold)} = " in each.solution
+        seen.add(re.search(r"(ahead|level|behind), but", each.solution)[1])
+    assert seen == {"ahead", "level", "behind"}
+
+
+def test_bleu_is_what_sacrebleu_says():
+    changes = set()
+    for each in _named("bleu_of_one_sentence"):
+        wanted, said = re.findall(r": \*(.+?)\*", each.asks)
+        (score,) = _numbers(r"times 100: ([\d.]+)\. For", each.solution)
+        theirs = bleu([said], [wanted], tokenize="none").score
+        assert score == pytest.approx(theirs, abs=0.051)
+        listed, after = re.match(r"(.*?)\. Penalty (.*)", each.solution).groups()
+        hits = torch.tensor([list(map(float, each.split("/"))) for each in listed.split(", ")])
+        shares = hits[:, 0] / hits[:, 1]
+        penalty = float(re.match(r"(?:.*</sup> = )?([\d.]+\d|1)", after)[1])
+        assert 100 * shares.prod().item() ** 0.25 * penalty == pytest.approx(score, abs=0.1)
+        changes.add(len(said.split()) - len(wanted.split()))
+    assert changes == {-1, 0, 1}
+
+
+def test_the_nearest_noun_in_sentences_drawn_by_chance():
+    """All sentences with up to so many nouns are drawn up, each number of nouns as often."""
+    for each in _named("the_verb_and_the_nearest_noun"):
+        most, reach = map(int, _numbers(r"0 to (\d) nouns .* the last (\d) nouns", each.asks))
+        shares = []
+        for between in range(most + 1):
+            drawn = list(itertools.product([0, 1], repeat=between + 1))
+            shares.append(sum(nouns[0] == nouns[-1] for nouns in drawn) / len(drawn))
+        assert f"by luck: {sum(shares) / len(shares):.3g}. In" in each.solution
+        right = [[0, *[1] * n][-reach:][0] == 0 for n in range(reach + 2)]
+        assert f"up to {reach - 1} in between, and from {reach} on" in each.solution
+        assert right == [n < reach for n in range(reach + 2)]
 
 
 def test_curves_are_read_out_as_they_are_drawn():

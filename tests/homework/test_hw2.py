@@ -132,13 +132,13 @@ def test_the_worked_examples_are_true():
     one = torch.ones(1, 1)
     states = torch.tensor([[[1.0], [-1], [7]]])
     for query, weights, context in (
-        (0.0, ["0.95", "0.05", "0.00"], "0.91"),
-        (3.0, ["0.52", "0.48", "0.00"], "0.04"),
+        (0.0, ["0.955", "0.045", "0.000"], "0.91"),
+        (3.0, ["0.518", "0.482", "0.000"], "0.04"),
     ):
         found = right["additive_attention"](
             query * one, states, one, one, torch.tensor([2.0]), torch.tensor([2])
         )
-        assert [f"{w:.2f}" for w in found[1][0]] == weights
+        assert [f"{w:.3f}" for w in found[1][0]] == weights
         assert f"{found[0].item():.2f}" == context
     step = right["DecoderStep"](10, 4, 3)
     assert sum(p.numel() for p in step.parameters()) == 182

@@ -21,14 +21,18 @@ def chain_or_look(chance: Random) -> Drawn:
         f"wait for something else? How many scores does the attention layer compute? When is the "
         f"GRU the cheaper one all the same?",
         f"{n} steps against one (score, softmax, average: a fixed number that does not grow with "
-        f"the sentence). Scores: {n} · {n} = {n * n}. The GRU's work grows with n, the "
-        f"attention's with n²: for long texts on a machine that cannot do much at once the GRU "
-        f"has less to compute.",
+        f"the sentence). Scores: {n} · {n} = {n * n}. The GRU's work grows with "
+        f"n · d², the attention's with n² · d, for a width of d: where n is larger than the width, "
+        f"or the machine cannot do much at once, a long text costs the GRU less.",
         marks=(
             (1, "the GRU's steps"),
             (1, "the attention's one"),
             (1, "the scores"),
-            (1, "when the GRU is cheaper: long texts, little done at once"),
+            (
+                1,
+                "when the GRU is cheaper: n larger than the width, or long texts where little can "
+                "be done at once",
+            ),
         ),
         wrong='n steps for both, because the layer "has n queries".',
         reveals="Work and waiting are confused: n² scores are more work, but none waits for "

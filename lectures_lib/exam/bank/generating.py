@@ -92,30 +92,37 @@ def price_of_a_cache(chance: Random) -> Drawn:
 @_asked("A tree to be pruned", points=6)
 def a_tree_to_be_pruned(chance: Random) -> Drawn:
     """Beam search of width 2 on a tree of three by three."""
-    b, c = chance.choice([(0.3, 0.2), (0.35, 0.15)])
+    a, b, c, after_b = chance.choice(
+        [(0.5, 0.3, 0.2, [0.9, 0.1, 0.0]), (0.5, 0.35, 0.15, [0.9, 0.1, 0.0]),
+         (0.4, 0.35, 0.25, [0.6, 0.3, 0.1]), (0.4, 0.33, 0.27, [0.7, 0.2, 0.1])]
+    )  # fmt: skip
     shares = {
         "A": chance.choice([[0.4, 0.3, 0.3], [0.3, 0.4, 0.3], [0.2, 0.5, 0.3]]),
-        "B": chance.sample([0.9, 0.1, 0.0], 3),
+        "B": chance.sample(after_b, 3),
         "C": chance.choice([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]),
     }
-    first = {"A": 0.5, "B": b, "C": c}
+    first = {"A": a, "B": b, "C": c}
     then = {a: dict(zip("xyz", row_, strict=True)) for a, row_ in shares.items()}
     paths = {f"{a} {w}": p * q for a, p in first.items() for w, q in then[a].items()}
     beam = sorted((k for k in paths if k[0] in "AB"), key=paths.get, reverse=True)
     greedy = max((k for k in paths if k[0] == "A"), key=paths.get)
+    missed = paths[beam[0]] < c
+    than = f"{'more' if missed else 'less'} than {paths[beam[0]]:.3g}"
     draws = "a_tree_to_be_pruned"
     return Drawn(
         "A model gives these probabilities. Beam search of width 2: which beginnings survive "
         "the first step, which path is the best after the second, and with which probability? What "
         "does greedy decoding write? Which path has the beam lost without looking at it, "
-        "and how large is its probability?",
+        "and how large is its probability? Has the beam found the best of all paths?",
         f"A and B survive. Best is {beam[0]} with {paths[beam[0]]:.3g}; "
         f"greedy writes {greedy} with {paths[greedy]:.3g}. Everything behind C is "
-        f"lost; the best there has {c:g} · 1 = {c:g}. A beam is no guarantee: what it drops never "
-        f"comes back.",
-        marks=((1, "the survivors"), (2, "the best path"), (1, "greedy"), (2, "what was lost")),
+        f"lost; the best there has {c:g} · 1 = {c:g}, {than}: the beam has "
+        f"{'missed the best path of all' if missed else 'found the best of all, this time'}. It is "
+        f"no guarantee: what it drops never comes back.",
+        marks=((1, "the survivors"), (2, "the best path"), (1, "greedy"),
+               (2, "what was lost, and whether it was the best")),
         wrong="C survives, for its second word is certain.",
         reveals="The search is thought to see ahead; after the first step it knows the first step.",
         picture=beam_tree(draws, first, then),
         solved=beam_tree(f"{draws}_solved", first, then, ["A", "B", beam[0]]),
-    )
+    )  # fmt: skip

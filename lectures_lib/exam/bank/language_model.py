@@ -1,4 +1,4 @@
-"""The left-to-right language model (chapter 10)."""
+"""The left-to-right language model (chapters 10 and 10b)."""
 
 import math
 from random import Random
@@ -112,3 +112,49 @@ def which_model_leaks(chance: Random) -> Drawn:
                       "Rows: the token that was changed. Columns: the place whose scores moved."),
         **shuffled(chance, right, *others),
     )  # fmt: skip
+
+
+@_asked("The verb and the nearest noun", points=7, kind="explain")
+def the_verb_and_the_nearest_noun(chance: Random) -> Drawn:
+    """What simple rules score on a test of agreement, and what a share allows one to say."""
+    most, reach = chance.choice([1, 2, 3, 4]), chance.choice([2, 3, 4])
+    share = chance.choice([0.02, 0.04, 0.49, 0.51])
+    nearest = (1 + most / 2) / (most + 1)
+    asked = max(most, reach) + 2
+    none = "a coin, or one verb for all, would have a half. Wrong nearly every time is whoever goes"
+    lost = (
+        "about as much as a coin has, or one verb for all: the subject no longer decides. Whoever "
+        "went by a noun in between would be wrong every time"
+    )
+    return Drawn(
+        f"In the sentences that a model learns from, 0 to {most} nouns stand between subject and "
+        f"verb, each number equally often, and every noun is singular or plural by the toss of a "
+        f"coin. In the test, all nouns in between have the other number than the subject. One "
+        f"rule takes the number of the noun next to the verb. How often is it right in the "
+        f"sentences to learn from, and how often in the test, without a noun in between and with "
+        f"some? A second rule takes the farthest noun, but sees only the last {reach} "
+        f"nouns before the verb. With how many nouns in between does it fail the test, and how "
+        f"often? A model is right in {share:g} of the test's sentences with {asked} nouns in "
+        f"between. What does that allow you to say, and what would you change in "
+        f"the sentences to learn more?",
+        f"1/{most + 1} of the sentences have none in between, and of the others half are right by "
+        f"luck: {nearest:.3g}. In the test always without one, never with one or more. The second "
+        f"rule is right up to {reach - 1} in between, and from {reach} on it is wrong every time: "
+        f"the subject is out of reach, and all that it sees has the other number. The model's "
+        f"{share:g}: {none if share < 0.25 else lost}"
+        + (
+            " by a noun in between; by which one, the share does not say. "
+            if share < 0.25
+            else ". "
+        )
+        + "Change the number of one noun after the other, and see with which the verb changes.",
+        marks=(
+            (3, "the first rule: learned from, without, with"),
+            (2, "the second rule"),
+            (1, "what the model's share allows"),
+            (1, "one noun at a time"),
+        ),
+        wrong="In the test the first rule is right in half of the sentences.",
+        reveals="That is one who guesses. Here every noun in between is on the wrong side, and a "
+        "rule that is always wrong is a rule.",
+    )

@@ -1,9 +1,13 @@
-"""Pre-training (chapter 13)."""
+"""Pre-training, and how sure a comparison is (chapters 13, 13b and 13c)."""
 
+import math
+import statistics
+from fractions import Fraction
 from random import Random
 
 from lectures_lib.exam.pictures import table
 from lectures_lib.exam.question import Drawn, Question, asked_in
+from lectures_lib.metrics import sign_test
 
 QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=13)
@@ -122,4 +126,81 @@ def holes_with_a_leak(chance: Random) -> Drawn:
         reveals="`masked_fill` is thought to change ids; it makes a copy, and the original "
         "is in the labels.",
         code="\n".join(code), line=line, mended=mended,
+    )  # fmt: skip
+
+
+@_asked("Where two systems differ", points=6)
+def where_two_systems_differ(chance: Random) -> Drawn:
+    """The sign test with a handful of disagreements."""
+    n = chance.choice([60, 80, 100])
+    won, lost = chance.choice([(5, 0), (6, 0), (4, 1), (5, 1), (7, 1), (8, 1), (6, 2), (9, 1)])
+    both = n - won - lost - chance.choice([5, 8, 11])
+    coins = won + lost
+    ways = sum(math.comb(coins, heads) for heads in range(won, coins + 1))
+    p = sign_test(won, lost)
+    counted = " + ".join(str(math.comb(coins, heads)) for heads in range(won, coins + 1))
+    added = f"{counted} = {ways}" if lost else counted
+    may = (
+        f"Luck alone does this once in {1 / p:.0f} times, which is rare. But p is not the "
+        f"probability that the two are equally good"
+        if p < 0.05
+        else f"Luck alone does this once in {1 / p:.0f} times, so it may have been luck. That does "
+        f"not show that the two are equally good: {n} sentences are few"
+    )
+    return Drawn(
+        f"Two systems are asked the same {n} sentences. The first is right in {both + won} of "
+        f"them, the second in {both + lost}; {both} both have right. On how many do they differ, "
+        f"and how do these divide? How often would fair coins divide them at least as unevenly, "
+        f"one way or the other? May one write that the systems differ, or that they do not?",
+        f"{won} only the first has right, {lost} only the second: {coins} coins. They fall in "
+        f"2<sup>{coins}</sup> = {2**coins} ways. As uneven: {added} one way, and as many the "
+        f"other, p = {2 * ways}/{2**coins} = {p:.3g}. {may}. (Sentences on which both agree say "
+        f"nothing about which is better.)",
+        marks=((1, "the disagreements, divided"), (3, "the ways counted, on both sides"),
+               (2, "what may be written")),
+        wrong=f"p = {Fraction(ways, 2**coins)} = {p / 2:.3g}.",
+        reveals="One side only is counted, as if somebody had said beforehand which system would "
+        "win.",
+    )  # fmt: skip
+
+
+@_asked("Three seeds beside three", points=7)
+def three_seeds_beside_three(chance: Random) -> Drawn:
+    """An ablation: the difference, its standard error, whether rows are apart, and what else
+    changed."""
+    higher, apart = chance.choice([35.0, 38.0, 41.0]), chance.choice([1.0, 1.3, 2.0, 4.0])
+    spreads = chance.choice([(0.3, 0.4), (0.6, 0.8), (1.2, 0.5)])
+    rows = [
+        [round(middle + k * spread, 1) for k in chance.sample([-1, 0, 1], 3)]
+        for middle, spread in zip((higher, higher - apart), spreads, strict=True)
+    ]
+    without, with_nsp = rows
+    error = math.sqrt(sum(statistics.variance(each) for each in rows) / 3)
+    clear = apart > 2 * error
+    rows_apart = min(without) > max(with_nsp)
+    said = "more than" if clear else "less than"
+    return Drawn(
+        "A small BERT is trained three times with the paper's recipe and three times without "
+        "next-sentence prediction, where every second sentence then continues the first. The table "
+        "has the share of right answers at the same 28,000 holes, in per cent. How large is the "
+        "difference of the means, and twice its standard error, from the spread of the seeds? Are "
+        "the two rows apart, and how often are they with two recipes that are equally good? Does "
+        "it follow that the exercise does harm?",
+        f"{statistics.mean(without):.1f} − {statistics.mean(with_nsp):.1f} = {apart:.1f} points. "
+        f"The standard deviations are {spreads[0]:.1f} and {spreads[1]:.1f}; the standard error is "
+        f"√(({spreads[0]:.1f}² + {spreads[1]:.1f}²)/3) = {error:.2f}, so it is {apart:.1f}, give "
+        f"or take {2 * error:.1f}: {said} twice the error. The rows "
+        f"{'are apart' if rows_apart else 'overlap'}; with equal recipes rows are apart once in "
+        f"10 times (2 of the 20 ways to deal six numbers). "
+        + ("It does not follow" if clear else "It does not follow, even less so here")
+        + ": a second thing has changed. Without torn pairs there is more related text to read.",
+        marks=((1, "the difference"), (2, "its error, from the seeds"), (2, "apart or not, once in "
+               "10"), (2, "the second change")),
+        wrong="Give or take 0.6 points, from 28,000 holes.",
+        reveals="That is the luck of the holes, which all models share. The luck of a training "
+        "shows only in the seeds.",
+        picture=table("three_seeds_beside_three", "Two recipes and their three seeds",
+                      {"paper's recipe": [f"{x:.1f}" for x in with_nsp],
+                       "without NSP": [f"{x:.1f}" for x in without]},
+                      columns=["seed 0", "seed 1", "seed 2"]),
     )  # fmt: skip

@@ -24,9 +24,10 @@ def byte_pairs(chance: Random) -> Drawn:
     return Drawn(
         f"A corpus has {', '.join(f'{w} {n} times' for w, n in counts.items())}. Which pairs of "
         f"neighbouring letters are the most frequent, and how often do they occur? Name one that "
-        f"may be merged first. How is *newest* written after merging *es*, then *est*?",
+        f"may be merged first. How is *newest* written after the first two merges, if of equal "
+        f"pairs the first in the alphabet is taken?",
         f"{', '.join(best)}: {most} times each. Ties are broken by a rule; any of them is "
-        f"right. After the two merges: n e w est.",
+        f"right. By the alphabet *es* comes first, and *est* next, as often: n e w est.",
         marks=(
             (3, "the pairs, counted with the words' frequencies"),
             (1, "how often"),

@@ -1,4 +1,4 @@
-"""Training a Transformer (chapter 8)."""
+"""Training a Transformer, and judging one (chapters 8 and 8b)."""
 
 import math
 from random import Random
@@ -7,6 +7,7 @@ import torch
 
 from lectures_lib.exam.pictures import curves
 from lectures_lib.exam.question import Drawn, Question, asked_in, power_of_ten, shuffled
+from lectures_lib.metrics.generation import corpus_bleu, n_grams
 
 QUESTIONS: list[Question] = []
 _asked = asked_in(QUESTIONS, chapter=8)
@@ -131,3 +132,58 @@ def the_mean_of_means(chance: Random) -> Drawn:
         wrong=f"{(a + b) / 2:g}.",
         reveals="Batches are taken for equals; what is to be averaged is tokens.",
     )
+
+
+CAPTIONS = (
+    "two men are standing in front of a car",
+    "a girl with brown hair plays on the beach",
+    "the old man is reading some books in bed",
+    "an orange cat sleeps on top of the wall",
+)
+
+
+@_asked("BLEU of one sentence", points=7)
+def bleu_of_one_sentence(chance: Random) -> Drawn:
+    """Clipped hits, their geometric mean, and what a short translation pays."""
+    caption = chance.choice(CAPTIONS)
+    wanted = caption.split()
+    change, place = chance.choice(["left out", "twice", "another"]), chance.choice([2, 5, 6])
+    said = list(wanted)
+    said[place : place + 1] = {
+        "left out": [], "twice": [wanted[place]] * 2, "another": ["green"]
+    }[change]  # fmt: skip
+    found = [n_grams(said, n) for n in (1, 2, 3, 4)]
+    hits = [(f & n_grams(wanted, n)).total() for n, f in enumerate(found, 1)]
+    shares = [h / f.total() for h, f in zip(hits, found, strict=True)]
+    c, r = len(said), len(wanted)
+    penalty = min(1.0, math.exp(1 - r / c))
+    score, unpaid = corpus_bleu([" ".join(said)], [caption]), 100 * math.prod(shares) ** 0.25
+    listed = ", ".join(f"{h}/{f.total()}" for h, f in zip(hits, found, strict=True))
+    pays = f"e<sup>1 − {r}/{c}</sup> = {penalty:.3f}" if c < r else "1, since it is not too short"
+    wrong, reveals = {
+        "left out": (
+            f"{unpaid:.1f}.",
+            "Nothing is paid for the word that is missing: it must not pay to say little.",
+        ),
+        "twice": (
+            f"All {c} words are hits, since each is in the other sentence.",
+            "The counts are not clipped: a word that is written once there is found once.",
+        ),
+        "another": (
+            f"{25 * sum(shares):.1f}, the mean of the four shares.",
+            "The mean is the geometric one: a small share pulls all of it down.",
+        ),
+    }[change]
+    return Drawn(
+        f"A person has translated: *{caption}*. A model writes: *{' '.join(said)}*. How many of "
+        f"the model's pieces of one, two, three and four words are hits, each time out of how "
+        f"many? What is the brevity penalty, and what is BLEU, from 0 to 100? Somebody takes the "
+        f"mean of all sentences' scores for the score of a test set. What does BLEU do instead?",
+        f"{listed}. Penalty {pays}. BLEU is the fourth root of the product of the shares, times "
+        f"the penalty, times 100: {score:.1f}. For a test set hits, pieces and words of all "
+        f"sentences are added up first, and then divided once.",
+        marks=((3, "the hits, each out of its number of pieces"), (1, "the penalty"),
+               (2, "the geometric mean, and the score"), (1, "first added up, then divided")),
+        wrong=wrong,
+        reveals=reveals,
+    )  # fmt: skip

@@ -1,9 +1,11 @@
-"""The Vision Transformer (chapter 11)."""
+"""The Vision Transformer (chapters 11 and 11b)."""
 
 from random import Random
 
 import torch
+import torch.nn.functional as F
 
+from lectures_lib.exam.pictures import table
 from lectures_lib.exam.question import Drawn, Question, asked_in
 from lectures_lib.show.drawings.canvas import Canvas
 
@@ -90,4 +92,46 @@ def an_image_twice_as_wide(chance: Random) -> Drawn:
                (1, "the share")),
         wrong=f"All together {pairs} times.",
         reveals="Quadratic is said of how a part grows; the rest, which is most, grows less.",
+    )  # fmt: skip
+
+
+@_asked("What moves along", points=7)
+def what_moves_along(chance: Random) -> Drawn:
+    """A kernel on a row of pixels, moved by one, with a stride of 1 and of 2."""
+    left, right = chance.choice([(3, 5), (2, 6), (4, 5), (1, 4), (5, 3), (6, 2)])
+    place = chance.choice([2, 3])
+    as_it_is = [0] * 9
+    as_it_is[place : place + 2] = [left, right]
+    moved = [0, *as_it_is[:-1]]
+    kernel = torch.tensor([[[-1.0, 1.0]]])
+
+    def found(pixels, stride):
+        """What the kernel and a ReLU make of a row."""
+        read = torch.tensor(pixels, dtype=torch.float).view(1, 1, -1)
+        return F.conv1d(read, kernel, stride=stride).relu().flatten().int().tolist()
+
+    (one, two), (one_moved, two_moved) = ([found(r, s) for s in (1, 2)] for r in (as_it_is, moved))
+
+    def said(numbers):
+        return ", ".join(map(str, numbers))
+
+    return Drawn(
+        "At each place of a row of pixels a kernel (−1, 1) takes the right pixel minus the left "
+        "one; a ReLU follows. Compute the results for both rows, the second of which is the first "
+        "moved by one, and the sum of each. Then do the same with a stride of 2: the first place, "
+        "and every second one after it. What has the stride taken away? By how many pixels "
+        "must a row be moved for two such layers, one behind the other, to give the same results, "
+        "moved, if no edge is near?",
+        f"Stride 1: {said(one)}, and {said(one_moved)}: moved along, with the sum {sum(one)} in "
+        f"both. Stride 2: {said(two)} with the sum {sum(two)}, and {said(two_moved)} with the sum "
+        f"{sum(two_moved)}. Places are left out, and which of them the stroke meets depends on "
+        f"where it stands: the results no longer move along, and their sum (or mean) changes. Two "
+        f"strides of 2: 4 pixels, or a multiple.",
+        marks=((2, "stride 1, both rows and sums"), (2, "stride 2, both rows and sums"),
+               (2, "what the stride takes away"), (1, "4 pixels")),
+        wrong=f"With a stride of 2 the sum is the same for both rows as well, {sum(two)}.",
+        reveals="That a thing is the same thing wherever it stands is said of all convolutions; "
+        "it holds for a stride of 1, away from the edge.",
+        picture=table("what_moves_along", "Two rows of pixels",
+                      {"pixels": [str(x) for x in as_it_is], "moved": [str(x) for x in moved]}),
     )  # fmt: skip

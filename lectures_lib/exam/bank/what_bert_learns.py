@@ -1,9 +1,10 @@
-"""What does BERT learn? (chapters 16 and 16b)."""
+"""What does BERT learn? (chapters 16, 16b and 16c)."""
 
 from random import Random
 
 import torch
 
+from lectures_lib.analysis.perturbed_masking import chain, uuas
 from lectures_lib.exam.pictures import heat
 from lectures_lib.exam.question import Drawn, Question, asked_in, row
 
@@ -95,4 +96,64 @@ def does_the_head_know_grammar(chance: Random) -> Drawn:
         wrong=f"With {head} of 5 the head knows what a subject is.",
         reveals="A share is read without a baseline: where most subjects stand at one "
         "distance, a habit of place does as well.",
+    )  # fmt: skip
+
+
+# Sentences and the links of their trees: the place of each word's governor, None at the root.
+TREES = {
+    "the old farmer sold his horse": (2, 2, 3, None, 5, 3),
+    "a dog with long ears barks": (1, 5, 4, 4, 1, None),
+    "she gave the child a book": (1, None, 3, 1, 5, 1),
+    "the letter from my aunt was lost": (1, 6, 4, 4, 1, 6, None),
+    "we read very old books": (1, None, 3, 4, 1),
+}
+
+
+def _relinked(links: set[tuple[int, int]], n: int, chance: Random) -> set[tuple[int, int]]:
+    """The tree with one link taken away and its two parts joined by another."""
+    taken = chance.choice(sorted(links))
+    kept, part = links - {taken}, {taken[0]}
+    for _ in range(n):
+        part |= {x for link in kept if part & set(link) for x in link}
+    between = [
+        (i, j) for i in range(n) for j in range(i + 1, n)
+        if (i in part) != (j in part) and (i, j) != taken
+    ]  # fmt: skip
+    return kept | {chance.choice(between)}
+
+
+@_asked("A tree beside a chain", points=6)
+def a_tree_beside_a_chain(chance: Random) -> Drawn:
+    """UUAS of a probe's tree and of chained neighbours."""
+    sentence = chance.choice(sorted(TREES))
+    words, n = sentence.split(), len(TREES[sentence])
+    gold = {tuple(sorted((i, j))) for i, j in enumerate(TREES[sentence]) if j is not None}
+    tree = gold
+    for _ in range(chance.choice([1, 2, 3])):
+        tree = _relinked(tree, n, chance)
+    right, chained = (round(uuas([links], [gold]) * (n - 1)) for links in (tree, chain(n)))
+
+    def said(links):
+        return ", ".join(f"{words[i]}–{words[j]}" for i, j in sorted(links))
+
+    verdict = (
+        "The probe is ahead" if right > chained else
+        "The two are level" if right == chained else "The probe is behind"
+    )  # fmt: skip
+    return Drawn(
+        f"*{sentence}*: in the treebank the links are {said(gold)}. A structural probe, "
+        f"trained on the vectors of a middle layer, gives {said(tree)}. Which UUAS has the probe's "
+        f"tree, and which the chain that links neighbours? What does this sentence show? On many "
+        f"sentences the probe has 0.70 and the chain 0.53: name two things that must be measured "
+        f"beside it before one says that the model had the trees.",
+        f"The probe {right}/{n - 1} = {right / (n - 1):.2f}; the chain has "
+        f"{said(chain(n) & gold)}: {chained}/{n - 1} = {chained / (n - 1):.2f}. {verdict}, but one "
+        f"sentence shows nothing. The same kind of matrix is trained on the embeddings, which know "
+        f"no neighbours, and on an untrained network, or on tags and places; and all are counted "
+        f"on sentences on which no matrix was trained.",
+        marks=((1, "the probe's tree"), (2, "the chain"), (1, "one sentence"),
+               (2, "two of: embeddings, an untrained network, tags and places, other sentences")),
+        wrong=f"{right} of {n - 1} is a lot, since a tree that knows nothing would find none.",
+        reveals=f"One that knows only the order of the words finds {chained} of them: many words "
+        f"hang on a neighbour.",
     )  # fmt: skip

@@ -20,7 +20,7 @@ class LatePolicy(BaseModel):
     Attributes:
         percent_per_day: so much is taken for each started day (of 24 hours).
         of: of the points that were "earned", or of those that were "possible".
-        floor_percent: so much of what was earned is left, however late.
+        floor_percent: so much of what was earned is left, up to the last accepted day.
         accepted_days: what is handed in more days late than that earns nothing; None: there is no
             such day.
     """
