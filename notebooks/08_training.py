@@ -718,8 +718,9 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed it).
 #
 # Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
-# smoothing and dropout; `data.pad_pairs` pads and shifts by one (*The loss*). The library's `fit` is the same loop, and
-# leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not the subject of this course:
+# smoothing, dropout and held-out lists; `data.pad_pairs` pads and shifts by one (*The loss*). The library's `fit` is the
+# same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not the subject of
+# this course:
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
