@@ -68,7 +68,7 @@ for size in sizes:
 #
 # </details>
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A falling curve. With a dictionary of 50 words about half of the running words of new pages are unknown, with 1,000 words about a tenth, and with all words of the training pages still a few in a hundred."}, "figure": {"caption": "Share of the words on new pages of Python's manual that a dictionary does not hold, over the size of the dictionary. The last point is the dictionary of all words of all the other pages."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A falling curve. With a dictionary of 50 words about half of the running words of new pages are unknown, with 1,000 words about a tenth, and with all words of the training pages still a few in a hundred."}, "figure": {"caption": "Share of the words on new pages of Python's manual that a dictionary does not hold, over the size of the dictionary. The last point is the dictionary of all words of the training pages."}}
 ax = plots.curves(
     sizes, {"": unknown}, xlabel="words in the dictionary", ylabel="unknown words"
 )
@@ -89,9 +89,9 @@ assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
 # The curve falls fast, but it does not reach zero. Some of the missing words are what a new page is about, and some are
-# plain English that the other pages happened not to need ("my", "thing"). Others are derived from words on the list,
-# and every reader understands them at once: "unreachable", "unfilled", "unchangeable". No list is long enough to end
-# that.
+# plain English that the training pages happened not to need ("my", "thing"). Others are derived from words on the
+# list, and every reader understands them at once: "unreachable", "unfilled", "unchangeable". No list is long enough
+# to end that.
 #
 # **After this chapter you can**
 #
@@ -224,8 +224,9 @@ assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
 # After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. In a long text they are frequent and stand at the end of many different words, and for a
-# program that can only count, that is what an ending is.
+# program about endings. They are frequent, and that is all it knows. It does not even know that they are endings:
+# "ingot" would become `ing o t`. (Many programs put a sign for the end, often `</w>`, behind each word, and can tell.
+# GPT-2 marks the beginning instead, with the space.)
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -375,6 +376,8 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
 # one regular expression. Its alternatives, in order: the English endings after an apostrophe; letters of any script
 # (`\p{L}`); digits (`\p{N}`); other signs; and white space (`\s`). Three of them begin with an optional space, ` ?`.
+# (The vowel signs of Hindi are not `\p{L}`, nor are accents written as characters of their own. The rule cuts नमस्ते
+# into four parts, and no merge can join them.)
 
 # %%
 # 's and its like; letters, digits or other signs, with the space before; white space
@@ -550,7 +553,8 @@ assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 # The most frequent pairs come first, so the first 144 merges save nearly three tokens a word, the last 1,500 about an
 # eighth of one. Why not go on for ever, towards whole words? Because every token costs a row of parameters, and the
 # rows of rare tokens are seldom trained. The base Transformer had about 37,000 tokens (byte pairs, shared by English
-# and German) of 512 numbers each: 19 of its 65 million parameters are that table.
+# and German) of 512 numbers each: 19 of its 65 million parameters are that table. And for every token that is written
+# all 37,000 are scored, which takes 19 million multiplications.
 #
 # The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
 # sentence pairs (Sennrich, Haddow and Birch, 2016; UNK: unknown tokens in a test text):

@@ -249,9 +249,9 @@ draw("smoothed_targets")
 # <details><summary>Answer</summary>
 #
 # About 1. At best the model says exactly the target, 0.9001 for the right word and 0.0001 for each of 999 others, and
-# the loss is the target's entropy: $-0.9001 \ln 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting
-# answer is 0.1, the $-\ln 0.9$ of the right word alone. The 999 others count, and a ten-thousandth has a large
-# logarithm.
+# the loss is what is left when probability and target are the same (the target's *entropy*, $-\sum_i t_i \ln t_i$):
+# $-0.9001 \ln 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting answer is 0.1, the $-\ln 0.9$ of the
+# right word alone. The 999 others count, and a ten-thousandth has a large logarithm.
 #
 # </details>
 
@@ -413,7 +413,8 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 
 # %% [markdown]
 # The Transformer of 2017 had no weight decay. BERT has, and its authors' optimizer decays as AdamW does. (It leaves
-# out the divisions by $1-\beta^t$.)
+# out the divisions by $1-\beta^t$. With BERT's $\beta$s, 0.9 and 0.999, its first step is $0.1/\sqrt{0.001} \approx 3.2$
+# times the rate: one more reason to start small.)
 #
 # ### Warm-up
 #
@@ -712,10 +713,14 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # (Later, rounding may part the two.) After 100 steps, a sixth of the way, it writes numbers, not always the right ones.
 # (The library's `Transformer` is yours of chapter 6, with types and checks added.)
 #
+# The training loss alone cannot tell learning from learning by heart. So one also measures, every few hundred steps, the
+# loss on lists that are never trained on, and keeps the weights with which that one was lowest ([chapter
+# 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed it).
+#
 # Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
-# smoothing, dropout, held-out lists and when to stop; `data.pad_pairs` pads and shifts by one (*The loss*). The
-# library's `fit` is the same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate)
-# what is not the subject of this course:
+# smoothing, dropout and held-out lists; `data.pad_pairs` pads and shifts by one (*The loss*). The library's `fit` is the
+# same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not the subject of
+# this course:
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
@@ -892,8 +897,8 @@ print(
 )
 
 # %% [markdown]
-# **4. Accumulate.** Change `train` so that a step takes the gradients of two batches of 32, each weighted by its number
-# of target tokens, in place of one batch of 64. Compare one such gradient with that of the 64 together.
+# **4. Accumulate.** Take the gradient of 64 lists in two portions of 32, each weighted by its number of target tokens,
+# and compare it with that of the 64 together. Where in `train` would `zero_grad` and `step` stand?
 
 # %% tags=["hide-cell"]
 # Solution 4

@@ -343,9 +343,10 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 
 # %% [markdown]
 # The same two translations, three scores. (`nrefs`: how many references; `case`: as it stands or lowercased; `eff`:
-# whether an $n$ without a hit is left out; `tok`: how the text was cut, 13a as in the WMT tests.) The 28.4 of Vaswani
-# et al. (2017) for English to German was computed on cut text, with German compounds split at their hyphens; sacrebleu,
-# which leaves them whole, tends to score lower, and the two cannot be put into one table.
+# whether an $n$ is left out for which the translation is too short (three words have no four in a row); `tok`: how the
+# text was cut, 13a as for WMT, the yearly contest of translation systems, whose test sets most papers use.) The 28.4 of
+# Vaswani et al. (2017) for English to German was computed on cut text, with German compounds split at their hyphens;
+# sacrebleu, which leaves them whole, tends to score lower, and the two cannot be put into one table.
 #
 # The whole way, for the model of the first section and its copy after 80 steps: ids, translations, text, one sum over
 # the test set. (`decoding.greedy` takes the likeliest word at each step, [chapter 9](09_generating.ipynb#greedy).)
@@ -462,7 +463,8 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!--
 # multi30k_cpu: en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes
 # each; with beam and mean they have 41.3<!-- multi30k_cpu: de-en/stored .1f --> and 38.7<!-- multi30k_cpu: en-de/stored
-# .1f -->. Here are four sentences of ours; none is a training caption, though one of those begins like the first:
+# .1f -->. Here are four sentences of ours; none is a training caption (one training caption begins with the same words
+# as our first):
 
 # %%
 to_english = stored.translator("de", "en")

@@ -57,7 +57,6 @@ from torch.testing import assert_close
 from lectures_lib import data, decoding, metrics
 from lectures_lib.data import BOS, EOS
 from lectures_lib.data.manual import python_manual
-from lectures_lib.decoding import TransformerWithCache
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.show import plots, stepper
 from lectures_lib.show.dial import SoftmaxDial
@@ -228,7 +227,7 @@ walked, found, said = walk(
     model,
     "eight hundred and twenty-five, thirty-one",
     "The translator, word by word",
-    start=3,
+    start=2,
 )
 walked
 
@@ -240,9 +239,9 @@ for look in found.looks:
     assert_close(look.attention.sum(dim=-1), torch.ones(1, 2, 4))
 
 # %% [markdown]
-# At the third word, one step before the one shown first, the model must say "fünf" before "zwanzig", because German
-# puts the units first. It does not guess: it looks at "five", and gives "fünf" nearly all of the probability. There is
-# one right answer and the model knows it, so greedy decoding is all one needs.
+# At the third word, the one shown first, the model must say "fünf" before "zwanzig", because German puts the units
+# first. It does not guess: it looks at "five", and gives "fünf" nearly all of the probability. There is one right
+# answer and the model knows it, so greedy decoding is all one needs.
 #
 # The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
 # least sure of. (In our run it went wrong before that, at a word of which it was surer: go through the words.)
@@ -303,8 +302,7 @@ for first, second in (("heavy", "rain"), ("light", "rain"), ("no", "snow")):
     print(f"{first} {second}: probability {expected:.2f}, drawn {drawn:.3f}")
 
 # %% [markdown]
-# (Lecture slides sometimes say of the Transformer that "a word is sampled". It can be; the paper's translations come
-# from beam search, section 6.1.)
+# (The translations in the Transformer's paper were not drawn; they come from beam search, section 6.1.)
 #
 # ### A text with many good continuations
 #
@@ -572,7 +570,9 @@ assert kept["top-p of 0.9"] > 0.7 and 0.45 < kept["top-k of 5"] < 0.85
 # all of that variety (the number of different pairs of neighbours), top-k of 5 two thirds of it, and both spoil few.
 # ($T = 0.5$ lies between the two, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others are
 # not all sense.) Holtzman et al. (2020) show for GPT-2 that greedy text is dull and often falls into loops, and that
-# nucleus sampling mostly avoids both the loops and the nonsense.
+# nucleus sampling mostly avoids both the loops and the nonsense. Against loops, programs also lower the scores of words
+# already written (a *repetition penalty*), or forbid any three words in a row from coming twice. Neither is right for a
+# list of numbers, where "hundert fünf und" may well have to come twice.
 #
 # Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
@@ -754,14 +754,14 @@ assert max(every) - min(every) < 0.06, every
 
 # %% [markdown]
 # The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
-# too much probability to short sentences. (Lengths are not quality: of what is right, printed above, little changes.)
-# Of real translators it is known that from some width on translations get *worse*: Koehn and Knowles (2017) found the
-# best widths between 4 and about 30, depending on the languages. Yang, Huang and Ma (2018) named this the **beam search
-# curse**. Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences,
-# the likeliest translation of all was the empty one. A narrow beam seldom finds it: the end token is too unlikely as a
-# first word to stay among the best few. In other words, beam search works because it does not quite find what it
-# searches for. The Transformer's paper used a width of 4 and $\alpha = 0.6$ (section 6.1), at about four times the work
-# of greedy decoding.
+# too much probability to short sentences. (Of what is right, printed above, little changes with width or $\alpha$: the
+# figure says something about length and nothing about quality.) Of real translators it is known that from some width on
+# translations get *worse*: Koehn and Knowles (2017) found the best widths between 4 and about 30, depending on the
+# languages. Yang, Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched
+# exhaustively with a Transformer: for more than half of their sentences, the likeliest translation of all was the empty
+# one. A narrow beam seldom finds it: the end token is too unlikely as a first word to stay among the best few. In other
+# words, beam search works because it does not quite find what it searches for. The Transformer's paper used a width of
+# 4 and $\alpha = 0.6$ (section 6.1), at about four times the work of greedy decoding.
 #
 # **Your own sentence**, with [the translator that was trained for an hour](08b_judging.ipynb#captions) and a beam that
 # grows and is pruned, step by step, in your browser: [Type your own](../book/live.md#a-beam).
@@ -771,19 +771,15 @@ assert max(every) - min(every) < 0.06, every
 # ### When to stop the search
 #
 # When may the search end? "When `width` sentences are finished" sounds sensible, and several libraries did just that.
-#
-# (`TransformerWithCache` gives the scores of one more word, and its `state` holds what the beginnings have read so far;
-# `state.select(rows)` orders these anew, so that each beginning goes on from the one that it continues. How it saves
-# work is [the next page](09b_cache.ipynb).)
 
 
 # %%
 def until_enough_ended(model, text, width=4, alpha=0.0):
     """Beam search over one source that ends when `width` sentences have ended."""
-    steps = TransformerWithCache(model)
-    logits, state, _ = steps.step(torch.tensor([BOS]), steps.start(text[None]).state)
     beams, ended = [(0.0, [])], []
     for n in range(1, marks["max_len"] + 1):
+        read = torch.tensor([[BOS, *sentence] for _, sentence in beams])
+        logits = model(text.expand(len(beams), -1), read)[:, -1]  # of the next word
         penalty, log_probs = length_penalty(n, alpha), logits.log_softmax(dim=-1)
         totals = torch.tensor([[score] for score, _ in beams]) + log_probs
         best = totals.flatten().topk(2 * width)
@@ -792,15 +788,12 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
             parent, token = divmod(int(at), logits.shape[1])
             sentence = [*beams[parent][1], token]
             if token != EOS:
-                grown.append((score.item(), sentence, parent))
+                grown.append((score.item(), sentence))
             elif place < width:
                 ended.append((score.item() / penalty, sentence))
         if len(ended) >= width:
             break
-        beams = [(score, sentence) for score, sentence, _ in grown[:width]]
-        rows = torch.tensor([parent for _, _, parent in grown[:width]])
-        newest = torch.tensor([sentence[-1] for _, sentence in beams])
-        logits, state, _ = steps.step(newest, state.select(rows))
+        beams = grown[:width]
     return max(ended)[1]
 
 
@@ -860,12 +853,10 @@ assert shorter > 0.9 * many
 #
 # Then nothing differs. (Each beginning has one continuation that ends, so of the `2 * width` best at least `width` go on.)
 #
-# **For those who write libraries.** Where the rule stands in other code.
-#
-# In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length penalties divide
-# the scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`, and the default a version of
-# this rule. The xnmt translator was mended in the same way in 2019. (Tests with random weights may miss the fault: such
-# a model is sure of nothing.)
+# **In other code.** In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length
+# penalties divide the scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`, and the
+# default a version of this rule. The xnmt translator was mended in the same way in 2019. (Tests with random weights may
+# miss the fault: such a model is sure of nothing.)
 #
 # ## Exercises
 #

@@ -139,7 +139,8 @@ for kept in (False, True):
 # cross-attention are made from the memory once, before the first step.
 #
 # A trained model does the same with a date of yours: [A cache at work](../book/live.md#a-cache-at-work) writes it twice,
-# letter by letter. Press a key and its value there, and the cache loses them. Is each of them missed?
+# letter by letter. Press a letter's key and value there, and the cache loses them. Which letters can it lose without
+# writing another date?
 #
 # ### Line by line
 #
@@ -705,12 +706,13 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 
 # %% [markdown]
 # **Predict.** The translator above has at least 96 lists in 100 right. Now give each word that it has written
-# the position 0. Are more or fewer than a quarter of the lists still right?
+# the position 0. How many lists in 100 are still right: none, about 10, or more than 25? (Think of "fünf und zwanzig":
+# which word can follow "fünf"?)
 #
 # <details><summary>Answer</summary>
 #
-# More: with this seed 0.53 to 0.72 under three settings of one processor, which round differently; with three others
-# 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to
+# More than 25: with this seed 0.53 to 0.72 under three settings of one processor, which round differently; with three
+# others 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to
 # 0.97<!-- other_seeds: chapter_9b/every_word_at_0/max .2f -->. Perhaps in "fünf und zwanzig" what comes next mostly
 # follows from *which* words are there. If you expect this bug to ruin everything, you will not look for it where most
 # of the output is right.

@@ -28,7 +28,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, mostly low ones inside words; the last letter of lived and the space after the second a are high too."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise. Orange: the first letter of a word. Most beginnings are dear, most endings cheap."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "One bar for each letter of the sentence: Once upon a time there lived a king. High bars stand at most first letters of words, mostly low ones inside words; the last letter of lived and the space after the second a are high too."}, "figure": {"caption": "What each letter cost a small model that has read only Shakespeare (it comes with the library): the bits of its surprise (3 bits: the model gave it 1 in 8). Orange: the first letter of a word. Most beginnings are dear, most endings cheap."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -490,10 +490,10 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# Two blocks of width 64 and our 512 tokens. The loop is chapter 8's, written out again in plain PyTorch: shuffle the
-# blocks, take 32, step, with a learning rate that rises briefly and then falls (from a sixth of the training on, by the
-# factor 1.2). An untrained model should begin near perplexity $V$, since it gives all tokens about the same
-# probability. That is a loss of $\ln 512 = 6.24$ nats.
+# A model of two blocks, of width 64, and our 512 tokens. The loop is chapter 8's, written out again in plain PyTorch:
+# shuffle the blocks *of text*, take 32, step, with a learning rate that rises in 50 steps, stays, and from a sixth of
+# the training on falls in a straight line to 0. An untrained model should begin near perplexity $V$, since it gives all
+# tokens about the same probability. That is a loss of $\ln 512 = 6.24$ nats.
 
 
 # %%
@@ -536,7 +536,7 @@ def train_model(model, examples, held_out, steps):
     step, log = 0, {}
     while True:
         for rows in torch.randperm(len(examples)).split(32):  # an epoch, shuffled
-            loss = next_token_loss(model, examples[rows])  # of 32 blocks
+            loss = next_token_loss(model, examples[rows])  # of 32 blocks of text
             if step % 50 == 0:
                 model.eval()
                 on_new = -by_model(model, held_out).mean().item()
@@ -667,9 +667,11 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # browser: [Type your own](../book/live.md#a-writer).
 #
 # Its rival is again one that only counts: a table of what came after the last six letters, spaces and signs
-# (**n-grams**, here of 7 characters). A little is taken off every count and shared out in the proportions of the
-# table for the last five. That one leans on the table for the last four in the same way, and so on: Kneser and Ney's
-# rules, in the form of Chen and Goodman (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
+# (**n-grams**, here of 7 characters). A little is taken off every count and handed down to a shorter table, for the
+# last five, which hands down to the next. The shorter tables do not count how *often* a letter came there, but behind
+# how many *different* letters. (Among words: "York" is frequent, but comes behind "New" only, so behind any other word
+# it is not to be expected.) These are Kneser and Ney's rules, in the form of Chen and Goodman
+# (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
 
 # %% [markdown]
 # **Predict.** Both are given the same text, which neither has read, 111,540 characters. (It begins in the middle of a
@@ -733,10 +735,11 @@ plt.show()
 #
 # On the second half, which soon changes to a play new to both, the three seeds lead by 0.002 to 0.031 nats: on another
 # play the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47 for
-# both halves in blocks (the best of many looks at them); that is to be compared with 1.497<!-- language_models_cpu:
-# trained/blocks/both/mean .3f -->. (Exercise 4 shows why blocks cost more.) Why train a network, then? Its curve was
-# still falling at the end (the falling learning rate has a part in that; a longer run was not tried), while a longer
-# table helps no further. And its parameters do not grow with the text, as a table's rows do.
+# both halves, in blocks. That is the lowest of many measurements during its training; ours, 1.497<!--
+# language_models_cpu: trained/blocks/both/mean .3f -->, is the last one. (Exercise 4 shows why blocks cost more.) Why
+# train a network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer
+# run was not tried), while a longer table helps no further. And its parameters do not grow with the text, as a table's
+# rows do.
 #
 # ### And a larger one?
 #
@@ -912,9 +915,10 @@ for k in (1, None):
     print(f"top_k={k}: {len(written)} different texts from 5 seeds")
 
 # %% [markdown]
-# **3. A table of triples.** Build the model that counts rows of three tokens, with 20 extra counts handed out like
-# the *bigram* model's, and compute its perplexity on the same blocks, from each block's third token on. Hold the
-# Transformer against it, on the same tokens. (The numbers depend on your Python's manual.)
+# **3. A table of triples.** Build the model that counts rows of three tokens, with 20 extra counts for each pair, shared
+# in the proportions of the bigram model's answer for the last token. Compute its perplexity on the same blocks, from
+# each block's third token on. Hold the Transformer against it, on the same tokens. (The numbers depend on your Python's
+# manual.)
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 3

@@ -62,9 +62,9 @@ from lectures_lib.show.drawings import draw
 # %% [markdown]
 # ## A grammar of one question
 #
-# Linzen, Dupoux and Goldberg (2016) proposed the test: let the model compare "is" and "are" at the verb. One of the
-# lectures that this course covers uses such a sentence to explain why attention is needed: what matters "may be pretty
-# far away". By that argument a recurrent network should do worse here than a Transformer. Let us test both.
+# Linzen, Dupoux and Goldberg (2016) proposed the test: let the model compare "is" and "are" at the verb. Attention is
+# often explained with such sentences: what decides may stand far away, and attention reaches it in one step. By that
+# argument a recurrent network should do worse here than a Transformer. Let us test both.
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is singular
 # or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to **six** of
@@ -492,7 +492,7 @@ for text in (
 # The same questions, put also to the tables that count subwords ([chapter 10](10_language_model.ipynb)); each number
 # is a share of 720:
 #
-# | right verbs | nothing between | one, other number | three, other | one, same |
+# | right verbs | nothing between | one noun, other number | three nouns, other number | one noun, same number |
 # | --- | --- | --- | --- | --- |
 # | 3 subwords | 0.94<!-- agreement_wikitext: counted_3/same/0 .2f --> | 0.06<!-- agreement_wikitext: counted_3/other/1 .2f --> | 0.05<!-- agreement_wikitext: counted_3/other/3 .2f --> | 0.95<!-- agreement_wikitext: counted_3/same/1 .2f --> |
 # | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
@@ -627,9 +627,10 @@ for who in SELVES["himself"] + SELVES["herself"]:
 # %% [markdown]
 # So "does it know grammar?" has no single answer. Over a verb it mostly sees whether the subject is one or many
 # ("themselves", 6 of 6); but "himself" leads "herself" behind women as well as behind men, so *its* 6 of 6 are no
-# proof. Over another noun it follows the nearer one. The collection **BLiMP** (Warstadt et al. 2020) asks in this way
-# about 67 paradigms, 1,000 pairs each. Its authors found the models of their day, GPT-2 among them, reliable where
-# words have to agree, and struggling with the likes of *ever* and *any* (exercise 4).
+# proof. Over a phrase it nearly always follows the nearer noun; behind a clause it says "were", whatever the nouns are.
+# The collection **BLiMP** (Warstadt et al. 2020) asks in this way about 67 paradigms, 1,000 pairs each. Its authors
+# found the models of their day, GPT-2 among them, reliable where words have to agree, and struggling with the likes of
+# *ever* and *any* (exercise 4).
 
 # %% [markdown]
 # ## Which way to look

@@ -83,4 +83,4 @@ def test_folds_say_what_is_in_them(html):
             assert fold.findtext("summary//strong") == "For those who write libraries."
             assert fold.getnext() is None or fold.getnext().tag == "section"
             assert list(fold.iter("p", "div"))
-    assert with_libraries == {"02_self_attention", "03_multi_head_attention", "09_generating"}
+    assert with_libraries == {"02_self_attention", "03_multi_head_attention"}
