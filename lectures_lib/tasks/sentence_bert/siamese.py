@@ -31,6 +31,11 @@ class SiameseBatch(NamedTuple):
     second_lengths: Int[Tensor, " batch"]
     label: Float[Tensor, " batch"]
 
+    @property
+    def n_targets(self) -> int:
+        """How many pairs there are: what the batch's loss is the mean of."""
+        return len(self.label)
+
 
 def _batch(examples: list[tuple[list[int], list[int], int | float]]) -> SiameseBatch:
     first, second, labels = zip(*examples, strict=True)
