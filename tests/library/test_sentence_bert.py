@@ -389,6 +389,20 @@ def test_in_batch_negatives_train(small):
     assert search(u, v, k=1).places[:, 0].tolist() == [0, 1, 2, 3]
 
 
+def test_no_pair_is_left_without_another_to_compare_with(small):
+    pairs = [(f"{'a ' * i}b", "c") for i in range(1, 10)]
+    sizes = (
+        lambda n, size: sorted(  # noqa: E731
+            len(batch.label) for batch in SiameseBatches(small, pairs[:n], batch_size=size).epoch(0)
+        )
+    )
+    assert sizes(9, 4) == [4, 5] and sizes(8, 4) == [4, 4] and sizes(6, 4) == [2, 4]
+    assert sizes(1, 4) == [1] and sizes(3, 1) == [1, 1, 1], "where nothing else was asked for"
+    batches = SiameseBatches(small, pairs, batch_size=4)
+    model = Siamese(small)
+    assert all(ours.ranking_loss(model, batch).isfinite() for batch in batches.epoch(0))
+
+
 def test_every_pair_keeps_its_label(small):
     pairs, labels = pairs_of_letters(50)
     batches = SiameseBatches(small, pairs, labels, batch_size=8, seed=3)

@@ -49,7 +49,8 @@ class SiameseBatches(Batches):
         encoder: turns texts into ids.
         pairs: the texts.  labels: one for each pair; None: 1 for all, for `ranking_loss`, which
             needs none.
-        batch_size: pairs in a batch.
+        batch_size: pairs in a batch. Where one pair would be left over, it joins the batch before
+            it: `ranking_loss` compares a pair with the others of its batch.
         seed: decides every order.
 
     Raises:
@@ -80,6 +81,13 @@ class SiameseBatches(Batches):
             seed=seed,
             lengths=[(len(a), len(b)) for a, b in zip(ids[::2], ids[1::2], strict=True)],
         )
+
+    def _cut(self, order: list[int]) -> list[list[int]]:
+        batches = super()._cut(order)
+        if len(batches) > 1 and self.batch_size > 1 and len(batches[-1]) == 1:
+            (left_over,) = batches.pop()
+            batches[-1].append(left_over)
+        return batches
 
 
 class Siamese(nn.Module):
