@@ -85,7 +85,7 @@ def word_states(
         tokens, lengths = _padded([cuts[i] for i in batch], model)
         hidden = torch.stack(hidden_states(model, tokens, lengths)).cpu()
         for row, i in enumerate(batch):
-            means = indicator(cuts[i].places, tokens.shape[1], mean=True)
+            means = indicator(cuts[i].places, tokens.shape[1], mean=True).to(hidden)
             found[i] = means @ hidden[:, row]
     return found
 
