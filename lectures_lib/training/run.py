@@ -271,6 +271,18 @@ def one_number(loss: Any) -> Tensor:
     return loss
 
 
+def named_numbers(evaluation: Any) -> dict[str, float]:
+    """What an evaluation found, as a dictionary, which a checkpoint can hold."""
+    if hasattr(evaluation, "_asdict"):  # a named tuple
+        return evaluation._asdict()
+    if not isinstance(evaluation, dict):
+        raise TypeError(
+            f"evaluate returns a dictionary of numbers by their names, or a named tuple; got a "
+            f"{type(evaluation).__name__}"
+        )
+    return evaluation
+
+
 def what_broke(
     step: int,
     loss: float,

@@ -600,7 +600,35 @@ def test_evaluation_leaves_training_as_it_was():
     assert list(history.evaluations) == [15, 30, 40] and not any(modes)
 
 
+def test_an_evaluation_as_a_named_tuple_can_be_saved(tmp_path):
+    options = {"evaluate_every": 2, "save_every": 2, "checkpoint": tmp_path / "run.safetensors"}
+    scores = pretraining.evaluation.Scores(2.0, 0.5, 0.25, 8, 4)
+    history = train(*start(), steps=2, evaluate=lambda model: scores, **options)
+    assert history.evaluations == {2: scores._asdict()}
+    again = train(*start(), steps=3, evaluate=lambda model: scores, resume=True, **options)
+    assert again.evaluations == {2: scores._asdict(), 3: scores._asdict()}
+
+
+def test_an_evaluation_without_names_is_refused_when_it_is_made():
+    asked = []
+    with pytest.raises(TypeError, match=r"evaluate returns a dictionary .* got a float"):
+        train(*start(), evaluate=lambda model: asked.append(1) or 0.5, evaluate_every=3)
+    assert len(asked) == 1
+
+
 # ---- losses and schedules
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_losses_in_half_precision_are_added_up_in_full(smoothing):
+    """20,000 losses of about 7 are more than float16 can hold."""
+    torch.manual_seed(0)
+    logits, targets = torch.randn(20_000, 900), torch.randint(1, 900, (20_000,))
+    expected = label_smoothed_cross_entropy(logits, targets, smoothing)
+    for dtype, tolerance in ((torch.float16, 1e-3), (torch.bfloat16, 1e-2), (torch.float64, 1e-5)):
+        found = label_smoothed_cross_entropy(logits.to(dtype), targets, smoothing)
+        assert found.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+        assert_close(found.float(), expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
