@@ -137,6 +137,13 @@ def test_predictions_do_not_depend_on_the_batch_and_keep_their_order(kind):
         assert_close(a, b, atol=2e-6, rtol=0)
 
 
+@pytest.mark.parametrize("ask", [scores, predict])
+def test_batches_of_fewer_than_one_example_are_refused(ask):
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+            ask(HEADS["sentences"](), EXAMPLES["sentences"], size)
+
+
 def test_a_batch_by_hand():
     batch = collate(EXAMPLES["tagged"][:3])
     assert batch.tokens.shape == batch.segments.shape == batch.targets.shape == (3, 7)

@@ -290,3 +290,10 @@ def test_words_of_a_model_of_another_precision_have_vectors_too(reader, dtype):
         tolerance = 1e-4 if dtype == torch.float64 else 0.2
         assert states.dtype == dtype
         assert_close(states.float(), expected, atol=tolerance, rtol=tolerance)
+
+
+@pytest.mark.parametrize("read", [word_states, word_attention])
+def test_batches_of_fewer_than_one_sentence_are_refused(reader, read):
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+            list(read(*reader, SENTENCES, batch_size=size))
