@@ -212,6 +212,12 @@ def test_a_sentence_of_no_tokens_has_no_vector(name, shapes_unchecked):
         ours.POOLING[name](torch.zeros(2, 3, 4), torch.tensor([3, 3, 3]))
 
 
+@pytest.mark.parametrize("name", ours.POOLING)
+def test_vectors_without_a_batch_are_refused_under_their_name(name, shapes_unchecked):
+    with pytest.raises(ValueError, match=r"hidden must be \(batch, n, d_model\), got .*\(3, 4\)"):
+        ours.POOLING[name](torch.zeros(3, 4))
+
+
 # --------------------------------------------------------------------------------------- objectives
 
 
@@ -391,11 +397,11 @@ def test_in_batch_negatives_train(small):
 
 def test_no_pair_is_left_without_another_to_compare_with(small):
     pairs = [(f"{'a ' * i}b", "c") for i in range(1, 10)]
-    sizes = (
-        lambda n, size: sorted(  # noqa: E731
-            len(batch.label) for batch in SiameseBatches(small, pairs[:n], batch_size=size).epoch(0)
-        )
-    )
+
+    def sizes(n, size):
+        batches = SiameseBatches(small, pairs[:n], batch_size=size)
+        return sorted(len(batch.label) for batch in batches.epoch(0))
+
     assert sizes(9, 4) == [4, 5] and sizes(8, 4) == [4, 4] and sizes(6, 4) == [2, 4]
     assert sizes(1, 4) == [1] and sizes(3, 1) == [1, 1, 1], "where nothing else was asked for"
     batches = SiameseBatches(small, pairs, batch_size=4)
