@@ -12,6 +12,7 @@ is frequent and comes behind one word only, so behind any other it is not to be 
 import math
 from collections import Counter
 from collections.abc import Sequence
+from operator import index
 
 from jaxtyping import Int
 from torch import Tensor
@@ -57,7 +58,8 @@ class KneserNey:
         Raises:
             TypeError, ValueError: for what is no token of the vocabulary.
         """
-        *context, token = self._known([*context[max(0, len(context) - self.order + 1) :], token])
+        context = self._known(context[max(0, len(context) - self.order + 1) :])
+        (token,) = self._known([index(token)])
         p = 1 / self.vocab_size
         for n in range(1, min(self.order, len(context) + 1) + 1):
             before = tuple(context[len(context) - n + 1 :])
