@@ -409,6 +409,28 @@ def test_no_pair_is_left_without_another_to_compare_with(small):
     assert all(ours.ranking_loss(model, batch).isfinite() for batch in batches.epoch(0))
 
 
+@pytest.mark.parametrize(
+    ("loss", "n_classes"),
+    [
+        (ours.classification_loss, 3),
+        (ours.regression_loss, 0),
+        (ours.ranking_loss, 0),
+        (ours.margin_loss, 0),
+    ],
+)
+def test_training_in_several_processes_waits_for_no_gradient_that_never_comes(
+    small, loss, n_classes, one_process
+):
+    """The pooler has no part in a sentence's vector."""
+    (batch,) = SiameseBatches(small, [("a", "b c"), ("d", "a")], [1, 0]).epoch(0)
+    model = Siamese(small, n_classes)
+    trained = torch.nn.parallel.DistributedDataParallel(model)
+    for _ in range(2):
+        loss(trained, batch).backward()
+    assert small.bert.embeddings.tokens.weight.grad.any()
+    assert model.W_t is None or model.W_t.weight.grad.any()
+
+
 def test_every_pair_keeps_its_label(small):
     pairs, labels = pairs_of_letters(50)
     batches = SiameseBatches(small, pairs, labels, batch_size=8, seed=3)
