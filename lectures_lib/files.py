@@ -20,7 +20,7 @@ def written_whole(path: str | Path) -> Iterator[Path]:
     draft = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}.draft")
     try:
         yield draft
-        with open(draft, "rb") as file:
+        with open(draft, "r+b") as file:  # Windows flushes only what may be written
             os.fsync(file.fileno())
         os.replace(draft, path)
     except BaseException:

@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, median, stdev
@@ -52,6 +52,8 @@ def in_all(clock: list[float]) -> float:
 
     Args:
         clock: the time at each look, oldest first; the clock began at 0 whenever the run went on.
+            That it did is only seen where a time is less than the one before: a first look that
+            comes later than the last before the stop counts as the same run's.
     """
     return sum(now - last if now >= last else now for last, now in pairwise([0.0, *clock]))
 
@@ -123,15 +125,13 @@ def save(
     """
     record = {
         "title": title,
-        "command": " ".join(
-            ["python", os.path.relpath(sys.argv[0], folder.parent.parent), *sys.argv[1:]]
-        ),
+        "command": " ".join(["python", _program(folder), *sys.argv[1:]]),
         "date": datetime.date.today().isoformat(),
         "commit": _commit(),
         "device": device(),
         "versions": {
             "python": platform.python_version(),
-            **{package: version(package) for package in ("torch", "numpy", "transformers")},
+            **{package: _version(package) for package in ("torch", "numpy", "transformers")},
         },
         "seeds": seeds,
         "results": results,
@@ -202,11 +202,31 @@ def device() -> str:
     )
 
 
+# What cannot be told must not cost a measurement that is finished.
+
+
+def _program(folder: Path) -> str:
+    try:
+        return os.path.relpath(sys.argv[0], folder.parent.parent)
+    except ValueError:  # on Windows, from one drive to another
+        return sys.argv[0]
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
+
+
 def _commit() -> str:
-    found = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"],
-        capture_output=True,
-        text=True,
-        cwd=FOLDER.parent.parent,
-    )
+    try:
+        found = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"],
+            capture_output=True,
+            text=True,
+            cwd=FOLDER.parent.parent,
+        )
+    except OSError:  # no git here
+        return "unknown"
     return found.stdout.strip() or "unknown"

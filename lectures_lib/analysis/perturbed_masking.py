@@ -66,9 +66,9 @@ def impact_matrix(
     vectors, device = [], next(model.parameters()).device
     for part in inputs.split(batch_size):
         lengths = torch.full((len(part),), len(cut.ids), device=device)
-        # (readings, words, d_model)
-        vectors.append(means @ hidden_states(model, part.to(device), lengths)[layer].cpu())
-    vectors = torch.cat(vectors)
+        hidden = hidden_states(model, part.to(device), lengths)[layer].cpu()
+        vectors.append(means.to(hidden) @ hidden)
+    vectors = torch.cat(vectors)  # (readings, words, d_model)
     impact = torch.zeros(n, n)
     for row, (i, j) in enumerate(hidden_words[n:], n):
         impact[i, j] = (vectors[i, i] - vectors[row, i]).norm()

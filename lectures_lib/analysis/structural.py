@@ -89,7 +89,8 @@ def fit_structural_probe(
         start += n
     first, second, goal, weight = (torch.cat(x) for x in (firsts, seconds, far, weights))
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        # not torch.manual_seed: it would seed the GPUs' generators, too
+        torch.default_generator.manual_seed(seed)
         probe = StructuralProbe(h.shape[1], rank)
     optimizer = torch.optim.Adam(probe.parameters(), lr=rate)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)

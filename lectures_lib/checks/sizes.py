@@ -1,4 +1,4 @@
-"""Sizes, shares and names, one by one or in a configuration."""
+"""Sizes, shares and names, one by one or in a configuration; one text in place of several."""
 
 from collections.abc import Iterable
 from dataclasses import fields
@@ -62,6 +62,14 @@ def check_size(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be a whole number of at least 1, got {value!r}")
     if value < 1:
         raise ValueError(f"{name} must be at least 1, got {name} = {value}")
+
+
+def check_several_texts(texts: Any) -> None:
+    """Refuse one text, which would be read letter by letter."""
+    if isinstance(texts, str):
+        raise ValueError(
+            f"several texts are needed, got one of {len(texts)} characters; write [text]"
+        )
 
 
 def check_numbers(**numbers: int) -> None:

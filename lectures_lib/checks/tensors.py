@@ -35,7 +35,7 @@ def check_whole_numbers(name: str, values: Any) -> None:
         )
 
 
-def whole_numbers(ids: Iterable[int]) -> list[int]:
+def whole_numbers(ids: Iterable[int] | Tensor) -> list[int]:
     """Ids as Python's numbers, from a list, an array or a tensor with one dimension.
 
     Raises:

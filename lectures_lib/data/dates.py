@@ -22,6 +22,8 @@ FIRST, DAYS, ASIDE = datetime.date(1900, 1, 1), 73_049, 1000  # to the end of 20
 
 def _check_letters(texts: Sequence[str]) -> None:
     for number, text in enumerate(texts):
+        if not text:
+            raise ValueError(f"text {number} is empty: there are no letters to number")
         for place, character in enumerate(text):
             if character not in ALPHABET:
                 raise ValueError(
@@ -35,7 +37,7 @@ def to_ids(texts: Sequence[str]) -> tuple[Int[Tensor, "batch n"], Int[Tensor, " 
     """Token ids (batch, n), padded on the right, and the lengths.
 
     Raises:
-        ValueError: for a character that is not in the alphabet.
+        ValueError: for a character that is not in the alphabet, or an empty text.
     """
     rows = [torch.tensor([ALPHABET.index(c) for c in text]) for text in texts]
     lengths = torch.tensor([len(row) for row in rows])

@@ -92,6 +92,11 @@ class ImageBatch(NamedTuple):
     images: Float[Tensor, "batch channels height width"]
     labels: Int[Tensor, " batch"]
 
+    @property
+    def n_targets(self) -> int:
+        """How many images there are: what the batch's loss is the mean of."""
+        return len(self.labels)
+
 
 def stack(examples: Sequence[dict[str, Any]]) -> ImageBatch:
     """Examples as one batch.

@@ -84,7 +84,8 @@ def n_best(
 
     Returns:
         The `width` best hypotheses of each sentence, by log probability over length penalty; and
-        those that were alive after each step, with their log probabilities.
+        those that were alive after each step, with their log probabilities, which are -∞ where a
+        sentence was done before.
 
     Raises:
         ValueError: for a width below 1, a negative alpha, and as `greedy` does.
@@ -112,13 +113,14 @@ def n_best(
             ended, live, parents = grow(
                 live, without(log_probs, never).view(batch, width, vocab), n, end
             )
+            # a sentence that was done before goes on in name only: nothing of it lives
+            steps.append(Beams(live.tokens[:, :, :n], live.scores.masked_fill(~undone, -torch.inf)))
             finished = best_of(finished, rescore(ended, undone, length_penalty(n, alpha)))
             # The sentences for which more still counts: a live hypothesis beats the worst finished
             # one, or there are too few.
             undone = undone & (
                 live.scores[:, :1] / length_penalty(n, alpha) > finished.scores[:, -1:]
             )
-            steps.append(Beams(live.tokens[:, :, :n], live.scores))
             if n == max_len or not undone.any():
                 # Out of steps: what is still alive is cut off, and competes as it is.
                 return best_of(finished, rescore(live, undone, length_penalty(n, alpha))), steps

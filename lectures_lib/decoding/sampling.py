@@ -20,7 +20,7 @@ from lectures_lib.modes import evaluating
 
 class StepLook(NamedTuple):
     """What could be seen at one step: the likeliest next tokens, best first, and where the model
-    looked.
+    looked. Of a sentence that has ended all probabilities, and all attention, are 0.
     """
 
     candidates: Int[Tensor, "batch k"]
@@ -215,7 +215,9 @@ def decode_with(
             log_probs = log_probabilities(logits)
             if look:
                 likeliest = log_probs.topk(min(look, log_probs.shape[-1]))
-                looks.append(StepLook(likeliest.indices, likeliest.values.exp(), attention))
+                # of a sentence that has ended nothing is asked any more
+                probabilities = likeliest.values.exp().masked_fill(finished[:, None], 0.0)
+                looks.append(StepLook(likeliest.indices, probabilities, attention))
             # What a finished sentence says is dropped: end token after end token, at no cost to its
             # score.
             chosen = choose(without(log_probs, never)).masked_fill(finished, end)

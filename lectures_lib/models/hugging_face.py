@@ -187,14 +187,15 @@ def rename_back(state: Mapping[str, Tensor], key_map: Mapping[str, str]) -> dict
 def write_checkpoint(
     folder: str | Path, config: Mapping[str, Any], state: Mapping[str, Tensor]
 ) -> Path:
-    """Write config.json and model.safetensors, the weights first: a folder with a config is
-    whole.
+    """Write config.json and model.safetensors, the weights first: a folder with a config is whole.
+    A config of before goes when the new weights come.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     weights = {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
     with written_whole(folder / WEIGHTS[0]) as draft:
         save_file(weights, draft, metadata={"format": "pt"})
+        (folder / "config.json").unlink(missing_ok=True)
     write_whole(folder / "config.json", json.dumps(dict(config), indent=2) + "\n")
     return folder
 

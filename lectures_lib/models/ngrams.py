@@ -12,10 +12,16 @@ is frequent and comes behind one word only, so behind any other it is not to be 
 import math
 from collections import Counter
 from collections.abc import Sequence
+from operator import index
+
+from jaxtyping import Int
+from torch import Tensor
 
 from lectures_lib.checks.sizes import check_numbers
+from lectures_lib.checks.tensors import whole_numbers
 
 Gram = tuple[int, ...]
+Ids = Sequence[int] | Int[Tensor, " n"]
 
 
 class KneserNey:
@@ -27,14 +33,17 @@ class KneserNey:
         vocab_size: tokens in the vocabulary.
 
     Raises:
-        ValueError: for numbers below 1, or a text shorter than `order`.
+        TypeError: for ids that are no whole numbers.
+        ValueError: for numbers below 1, a text shorter than `order`, or an id that is not in the
+            vocabulary.
     """
 
-    def __init__(self, ids: Sequence[int], order: int, vocab_size: int):
+    def __init__(self, ids: Ids, order: int, vocab_size: int):
         check_numbers(order=order, vocab_size=vocab_size)
         if len(ids) < order:
             raise ValueError(f"a text of at least {order} tokens is needed, got {len(ids)}")
         self.order, self.vocab_size = order, vocab_size
+        ids = self._known(ids)
         tables = [Counter(zip(*(ids[i:] for i in range(order)), strict=False))]
         for _ in range(order - 1):
             # every longer gram is one more token that this one was seen behind
@@ -43,8 +52,14 @@ class KneserNey:
         self.discounts = [discounts(table) for table in self.counts]
         self.contexts = [of_contexts(table) for table in self.counts]
 
-    def probability(self, context: Sequence[int], token: int) -> float:
-        """P(token | context); of the context the last order - 1 tokens are read."""
+    def probability(self, context: Ids, token: int | Tensor) -> float:
+        """P(token | context); of the context the last order - 1 tokens are read.
+
+        Raises:
+            TypeError, ValueError: for what is no token of the vocabulary.
+        """
+        context = self._known(context[max(0, len(context) - self.order + 1) :])
+        (token,) = self._known([index(token)])
         p = 1 / self.vocab_size
         for n in range(1, min(self.order, len(context) + 1) + 1):
             before = tuple(context[len(context) - n + 1 :])
@@ -58,13 +73,23 @@ class KneserNey:
             p = kept / total + handed_down / total * p
         return p
 
-    def log_probabilities(self, ids: Sequence[int]) -> list[float]:
+    def log_probabilities(self, ids: Ids) -> list[float]:
         """log P of each token but the first, given all those before it."""
         reach = self.order - 1
         return [
             math.log(self.probability(ids[max(0, i - reach) : i], ids[i]))
             for i in range(1, len(ids))
         ]
+
+    def _known(self, ids: Ids) -> list[int]:
+        """Ids as Python's numbers, which are counted by their value: a tensor's are not."""
+        ids = whole_numbers(ids)
+        if strange := [token for token in ids if not 0 <= token < self.vocab_size]:
+            raise ValueError(
+                f"token id {strange[0]} is not among the vocabulary's {self.vocab_size}, 0 … "
+                f"{self.vocab_size - 1}"
+            )
+        return ids
 
 
 def discounts(table: Counter[Gram]) -> tuple[float, float, float, float]:

@@ -28,6 +28,11 @@ class SkipGrams(NamedTuple):
     near: Int[Tensor, " batch"]
     noise: Int[Tensor, "batch k"]
 
+    @property
+    def n_targets(self) -> int:
+        """How many words there are: what the batch's loss is the mean of."""
+        return len(self.words)
+
 
 def _check_batch(v: Tensor, v_near: Tensor, v_noise: Tensor) -> None:
     """One near word, and as many noise words, for each word: others would be broadcast."""

@@ -71,7 +71,16 @@ def rounded(
 
 
 def in_halves(numbers: Int8[Tensor, "rows columns"]) -> UInt8[Tensor, "rows half_columns"]:
-    """Two numbers of four bits in a byte, the left one in the lower half."""
+    """Two numbers of four bits in a byte, the left one in the lower half.
+
+    Raises:
+        ValueError: for an odd number of columns.
+    """
+    if numbers.shape[1] % 2:
+        raise ValueError(
+            f"two numbers of four bits fill a byte: an even number of columns, got "
+            f"{numbers.shape[1]}"
+        )
     nibbles = (numbers + 8).to(torch.uint8)
     return nibbles[:, ::2] | (nibbles[:, 1::2] << 4)
 

@@ -17,7 +17,6 @@ DATES = [150, 6000]  # steps
 LANGUAGE_MODELS = ["shakespeare", "wikitext"]
 
 
-@cache
 def translator(source: str = "de", target: str = "en") -> Translator:
     """A translator of image captions between German and English (`experiments/multi30k.py`):
     `translator("de", "en")(["Zwei Hunde."])`.
@@ -27,6 +26,11 @@ def translator(source: str = "de", target: str = "en") -> Translator:
     Raises:
         ValueError: for another direction, or a file that is damaged.
     """
+    return _translator(source, target)  # `cache` would tell translator() from the same in full
+
+
+@cache
+def _translator(source: str, target: str) -> Translator:
     if (source, target) not in DIRECTIONS:
         raise ValueError(f"there is a translator for {DIRECTIONS}, not for {(source, target)}")
     model = load_halves(
@@ -41,7 +45,6 @@ def save_translator(translates: Translator, source: str, target: str) -> None:
     translates.subwords.save(FOLDER / "translator.json")
 
 
-@cache
 def language_model(name: str = "shakespeare") -> tuple[LanguageModel, BPE]:
     """A left-to-right language model, and its tokens (`experiments/language_models.py`).
 
@@ -53,6 +56,11 @@ def language_model(name: str = "shakespeare") -> tuple[LanguageModel, BPE]:
     Raises:
         ValueError: for another name, or a file that is damaged.
     """
+    return _language_model(name)
+
+
+@cache
+def _language_model(name: str) -> tuple[LanguageModel, BPE]:
     if name not in LANGUAGE_MODELS:
         raise ValueError(f"there is a language model for {LANGUAGE_MODELS}, not for {name!r}")
     model = load_halves(
@@ -67,7 +75,6 @@ def save_language_model(model: LanguageModel, tokenizer: BPE, name: str) -> None
     tokenizer.save(FOLDER / f"language_model_{name}.json")
 
 
-@cache
 def dates(steps: int = 6000) -> Transformer:
     """Chapter 6's translator of dates, letter by letter, after 6,000 steps, or 150
     (`experiments/dates.py`); `lectures_lib.data.dates` has its alphabet.
@@ -77,6 +84,11 @@ def dates(steps: int = 6000) -> Transformer:
     Raises:
         ValueError: for another number of steps, or a file that is damaged.
     """
+    return _dates(steps)
+
+
+@cache
+def _dates(steps: int) -> Transformer:
     if steps not in DATES:
         raise ValueError(f"there is a translator of dates after {DATES} steps, not after {steps}")
     return load_halves(FOLDER / f"dates_{steps}.safetensors", TransformerConfig, Transformer)

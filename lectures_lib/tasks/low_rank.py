@@ -77,8 +77,10 @@ def adapt(model: Head, r: int = 8, alpha: float | None = None) -> None:
         ValueError: for a model that was adapted before, or a rank that does not fit.
     """
     places = linear_layers(model.bert, nn.Linear)
+    for parent, name in places:  # all of them before the first is frozen
+        check_low_rank(None, getattr(parent, name), r, alpha)
     layers = [LowRank(getattr(parent, name), r, alpha) for parent, name in places]
-    model.bert.requires_grad_(False)  # only now: a rank that does not fit was refused above
+    model.bert.requires_grad_(False)
     for (parent, name), layer in zip(places, layers, strict=True):
         setattr(parent, name, layer)
 

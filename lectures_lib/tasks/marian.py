@@ -16,6 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from lectures_lib.blocks.positions import SinusoidalPositions, sinusoidal_positions
+from lectures_lib.checks.sizes import check_several_texts
 from lectures_lib.data import pad
 from lectures_lib.decoding import beam
 from lectures_lib.models import hugging_face
@@ -211,8 +212,9 @@ class MarianVocabulary:
         """Source sentences as one tensor, padded on the right, and their lengths.
 
         Raises:
-            ValueError: for no sentences at all.
+            ValueError: for no sentences at all, or one text in place of several.
         """
+        check_several_texts(texts)
         if not texts:
             raise ValueError("no sentences: at least one is needed")
         return pad([self.encode(text) for text in texts], self.pad)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 
 from lectures_lib import data
+from lectures_lib.checks.sizes import check_several_texts, check_size
 from lectures_lib.decoding import Decoded, greedy
 from lectures_lib.models.transformer import Transformer
 from lectures_lib.tokenization import BPE
@@ -43,7 +44,12 @@ class Translator:
             texts: sentences of the language that the model reads.
             search: `greedy`, `beam`, or another with their arguments.
             batch_size: how many sentences at once.
+
+        Raises:
+            ValueError: for one text in place of several, or a batch_size below 1.
         """
+        check_several_texts(texts)
+        check_size("batch_size", batch_size)
         device = next(self.model.parameters()).device
         sources = [self.source(text) for text in texts]
         order = sorted(range(len(sources)), key=lambda i: len(sources[i]))

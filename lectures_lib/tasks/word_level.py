@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lectures_lib.blocks.attention import padding_mask
 from lectures_lib.blocks.recording import record
+from lectures_lib.checks.sizes import check_size
 from lectures_lib.data import pad
 from lectures_lib.models.bert import Bert
 from lectures_lib.modes import check_at_rest
@@ -77,15 +78,16 @@ def word_states(
         wherever the model is.
 
     Raises:
-        ValueError: for a model in training mode, and as in `cut_words`.
+        ValueError: for a model in training mode, a batch_size below 1, and as in `cut_words`.
     """
+    check_size("batch_size", batch_size)
     cuts = _cut_all(model, tokenizer, sentences)
     found: list[Tensor | None] = [None] * len(cuts)
     for batch in _batches(cuts, batch_size):
         tokens, lengths = _padded([cuts[i] for i in batch], model)
         hidden = torch.stack(hidden_states(model, tokens, lengths)).cpu()
         for row, i in enumerate(batch):
-            means = indicator(cuts[i].places, tokens.shape[1], mean=True)
+            means = indicator(cuts[i].places, tokens.shape[1], mean=True).to(hidden)
             found[i] = means @ hidden[:, row]
     return found
 
@@ -103,6 +105,7 @@ def word_attention(
     Raises:
         ValueError: as in `word_states`.
     """
+    check_size("batch_size", batch_size)
     cuts = _cut_all(model, tokenizer, sentences)
     for start in range(0, len(cuts), batch_size):
         batch = cuts[start : start + batch_size]

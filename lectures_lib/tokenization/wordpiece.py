@@ -121,6 +121,8 @@ class WordPiece(Tokenizer):
         for chunk, count in count_words(texts, cls.word_pattern.findall).items():
             for word, _ in basic.words(chunk):
                 words[word] = words.get(word, 0) + count
+        if not words:
+            raise ValueError("nothing to learn from: texts of characters that are cleaned away")
         alphabet = frequent_characters(words, alphabet_size)
         vocabulary = Vocabulary(
             [*specials, *alphabet, *(CONTINUES + character for character in alphabet)], specials

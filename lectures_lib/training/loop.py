@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.modes import evaluating
-from lectures_lib.training.run import Run, check_parts, one_number
+from lectures_lib.training.run import Run, check_parts, named_numbers, one_number
 from lectures_lib.training.stream import Epochs, Placed
 
 
@@ -124,13 +124,13 @@ def fit(
         resume: go on from that file if it is there, to the same weights as without the
             interruption, bit for bit.
         evaluate: called with the model, dropout off, every `evaluate_every` steps and at the end;
-            its numbers are kept.
+            its numbers are kept, by their names: of a dictionary, or of a named tuple.
         progress: show a progress bar.
 
     Raises:
         TypeError, ValueError: for arguments that training cannot use, an epoch without batches, a
-            loss that is not one number, or a checkpoint of more than `steps` steps; the message
-            says which.
+            loss that is not one number, an evaluation without names, or a checkpoint of more than
+            `steps` steps; the message says which.
         FloatingPointError: when the loss or the gradient is NaN or infinite; the weights are those
             before the step.
         CheckpointError: for a checkpoint that is damaged or another run's, and for what cannot be
@@ -170,7 +170,7 @@ def fit(
                 last = history.step == steps  # counts the step that was just taken
                 if evaluate is not None and (last or history.step % evaluate_every == 0):
                     with evaluating(model):
-                        history.evaluations[history.step] = evaluate(model)
+                        history.evaluations[history.step] = named_numbers(evaluate(model))
                 if checkpoint is not None and (last or history.step % save_every == 0):
                     run.save()
     finally:

@@ -27,7 +27,8 @@ def label_smoothed_cross_entropy(
             target that is no word.
     """
     real = _real_targets(logits, targets, smoothing, pad_id)
-    log_probs = logits.log_softmax(dim=-1)
+    # In float32 at least: the sum of some thousand losses is more than float16 holds.
+    log_probs = logits.log_softmax(dim=-1, dtype=torch.promote_types(logits.dtype, torch.float32))
     losses = -log_probs.gather(-1, targets.masked_fill(~real, 0)[..., None])[..., 0]
     if smoothing:  # else a word of probability 0 would count: 0 times an infinite loss is NaN
         losses = (1 - smoothing) * losses - smoothing * log_probs.mean(dim=-1)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.sizes import check_size
+from lectures_lib.checks.tokens import check_segments, check_tokens
 from lectures_lib.models.bert import Bert, Encoded
 
 
@@ -132,9 +133,12 @@ def encode(bert: Bert, packed: Packed) -> Encoded:
     the order of the sequences.
 
     Raises:
-        ValueError: for an unknown token id, or a sequence longer than the model's positions.
+        ValueError: for an unknown token or segment id, or a sequence longer than the model's
+            positions.
     """
     e = bert.embeddings
+    check_tokens(packed.tokens, len(e.tokens.weight))
+    check_segments(packed.segments, packed.tokens, len(e.segments.weight))
     longest, known = int(packed.lengths.max()), e.positions.num_embeddings
     if longest > known:
         raise ValueError(f"a sequence of {longest} tokens, but positions for only {known}")

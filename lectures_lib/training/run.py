@@ -50,15 +50,20 @@ class Run:
         self.checkpoint = None if checkpoint is None else Path(checkpoint)
         self.saved = (model, optimizer, scheduler)
         self.home, self.modes = next(model.parameters()).device, modes_of(model)
+        self.own_forward = vars(model).get("forward")  # None: that of its class
         # The same model and optimizer, on their device and shared with the other processes.
         self.model, self.optimizer = self.accelerator.prepare(model, optimizer)
 
     def weighted(self, micro_batches: list[Placed]) -> list[tuple[Placed, float]]:
         """Each batch with its weight in the step's mean: as many targets as it has, of all. Several
-        processes average their gradients, so the count of all is a mean over processes, too.
+        processes average their gradients, so the count of all is a mean over processes, too. Where
+        there are no targets at all, all batches count the same: BERT's masked words are one of two
+        losses.
         """
         n_targets = [getattr(placed.batch, "n_targets", 1) for placed in micro_batches]
-        together = self.mean_over_processes(sum(n_targets)) or 1
+        together = self.mean_over_processes(sum(n_targets))
+        if not together:
+            n_targets, together = [1] * len(n_targets), len(n_targets)
         return [(placed, n / together) for placed, n in zip(micro_batches, n_targets, strict=True)]
 
     def exchange(self, last: bool) -> Any:
@@ -157,14 +162,19 @@ class Run:
         self.stream.go_to(facts["epoch"], facts["index"])
 
     def finish(self) -> None:
-        """Take the mixed precision off the model again, and put it back on its device and its
-        parts into their modes.
+        """Take the mixed precision off the model again, and put it back on its device, with what
+        the optimizer keeps, and its parts into their modes.
         """
         self.accelerator.unwrap_model(self.model, keep_fp32_wrapper=False)
-        model, _, _ = self.saved
+        model, optimizer, _ = self.saved
+        # what accelerate puts back is a forward pass without what stands around it (`at_the_door`)
+        vars(model).pop("forward", None)
+        if self.own_forward is not None:
+            model.forward = self.own_forward
         # with this mark, the next run's `prepare` neither moves it nor gives it its precision
         model.__dict__.pop("_is_accelerate_prepared", None)
         model.to(self.home)
+        bring_home(optimizer)
         set_modes(self.modes)
 
     def progress_bar(self, steps: int, wanted: bool) -> Any:
@@ -197,6 +207,21 @@ def make_accelerator(mixed_precision: str | None) -> Any:
     # several.
     AcceleratorState._reset_state()
     return Accelerator(mixed_precision=mixed_precision)
+
+
+def n_processes() -> int:
+    """How many processes train together, as `accelerate launch` started them."""
+    return make_accelerator(None).num_processes
+
+
+def bring_home(optimizer: torch.optim.Optimizer) -> None:
+    """Put what an optimizer keeps of its parameters where they are. What is on the CPU stays there:
+    Adam counts its steps on it, wherever the parameters are.
+    """
+    for parameter, state in optimizer.state.items():
+        for name, kept in state.items():
+            if isinstance(kept, Tensor) and kept.device.type != "cpu":
+                state[name] = kept.to(parameter.device)
 
 
 def check_parts(
@@ -244,6 +269,18 @@ def one_number(loss: Any) -> Tensor:
             f"{tuple(loss.shape)}"
         )
     return loss
+
+
+def named_numbers(evaluation: Any) -> dict[str, float]:
+    """What an evaluation found, as a dictionary, which a checkpoint can hold."""
+    if hasattr(evaluation, "_asdict"):  # a named tuple
+        return evaluation._asdict()
+    if not isinstance(evaluation, dict):
+        raise TypeError(
+            f"evaluate returns a dictionary of numbers by their names, or a named tuple; got a "
+            f"{type(evaluation).__name__}"
+        )
+    return evaluation
 
 
 def what_broke(

@@ -4,6 +4,7 @@ line.
 
 import json
 import math
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -107,6 +108,31 @@ def test_the_peak_of_memory_is_remembered_until_it_is_forgotten():
 def test_the_minutes_of_an_interrupted_run_are_added_up():
     assert results.in_all([3.0, 6.0, 9.0]) == 9.0
     assert results.in_all([3.0, 6.0, 2.0, 5.0]) == 11.0  # stopped after 6, began again at 0
+
+
+def test_a_measurement_is_kept_where_its_circumstances_cannot_be_told(tmp_path, monkeypatch):
+    """Without git or transformers, or on a drive with no way from here to there."""
+
+    def missing(*args, **options):
+        raise FileNotFoundError("git")
+
+    def not_there(package):
+        if package == "transformers":
+            raise PackageNotFoundError(package)
+        return "1.0"
+
+    def no_way(path, begin=None):
+        raise ValueError("path is on mount 'C:', start on mount 'D:'")
+
+    monkeypatch.setattr(results.subprocess, "run", missing)
+    monkeypatch.setattr(results, "version", not_there)
+    monkeypatch.setattr(results.os.path, "relpath", no_way)
+    monkeypatch.setattr(results.sys, "argv", ["speed.py", "--all"])
+    results.save("speed", {"ratio": 2.5}, "A ratio", [], tmp_path)
+    record = results.load("speed", tmp_path)
+    assert record["results"] == {"ratio": 2.5} and record["commit"] == "unknown"
+    assert record["versions"]["transformers"] == "unknown" and record["versions"]["torch"] == "1.0"
+    assert record["command"] == "python speed.py --all"
 
 
 def test_the_numbers_of_several_runs_are_spread_one_by_one():

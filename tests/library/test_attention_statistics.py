@@ -6,6 +6,7 @@ import math
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from lectures_lib.analysis.attention_statistics import (
     TagRule,
@@ -135,6 +136,18 @@ def test_the_best_head_of_many_is_tried_on_other_sentences():
     (best,) = best_heads(choose, test)
     (told_on_the_same,) = best_heads(choose, choose)
     assert told_on_the_same.accuracy > best.accuracy
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_statistics_of_weights_in_half_precision(dtype):
+    torch.manual_seed(0)
+    many = [torch.randn(2, 3, n, n).softmax(dim=-1) for n in (9, 30, 80) * 10]
+    found, expected = head_statistics([w.to(dtype) for w in many]), head_statistics(many)
+    for values, wanted in zip(found, expected, strict=True):
+        assert values.dtype == torch.float32
+        assert_close(values, wanted, rtol=0.01, atol=1e-3)
+    with pytest.raises(ValueError, match=r"off by 0\.1"):
+        head_statistics([many[0].to(dtype) * 1.1])
 
 
 def test_bad_trees_and_weights_are_refused(shapes_unchecked):

@@ -33,6 +33,9 @@ def test_letters_become_ids_and_come_back():
         ValueError, match=r"'/' \(character 2 of text 1, '20/7/1969'\) is not among"
     ):
         to_ids(["5 may 1821", "20/7/1969"])
+    for texts, place in (([""], 0), (["5 may 1821", ""], 1)):
+        with pytest.raises(ValueError, match=f"text {place} is empty"):
+            to_ids(texts)
 
 
 def test_a_day_has_two_spellings():

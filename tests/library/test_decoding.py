@@ -393,6 +393,27 @@ def test_steps_of_a_beam():
     assert all((step.tokens != 2).all() for step in steps)
 
 
+def test_a_sentence_that_is_done_has_no_live_hypotheses():
+    """Beside it others go on; what is listed for it meanwhile must not look like a hypothesis."""
+    torch.manual_seed(0)
+    model = random_table(5)
+    model.table[0] -= 20 * (torch.arange(5) != 2)  # the first sentence ends at once
+    model.table[1] -= 20 * (torch.arange(5) == 2)
+    options = {"begin": 1, "end": 2, "max_len": 6, "width": 2}
+    _, alone = n_best(model, torch.tensor([[0]]), **options)
+    _, beside = n_best(model, torch.tensor([[0], [1]]), **options)
+    assert len(alone) < len(beside) == 6
+    for step, alone_too in zip(beside, alone, strict=False):
+        assert_close(step.scores[0], alone_too.scores[0])
+    for step in beside[len(alone) :]:
+        assert step.scores[0].isinf().all() and step.scores[1].isfinite().all()
+    found = greedy(model, torch.tensor([[0], [1]]), begin=1, end=2, max_len=6, look=2)
+    assert found.lengths.tolist() == [0, 6]
+    assert found.looks[0].probabilities[0, 0] > 0.99
+    for look in found.looks[1:]:
+        assert not look.probabilities[0].any() and look.probabilities[1].all()
+
+
 # ----------------------------------------------------------------------------------------- sampling
 
 

@@ -137,6 +137,13 @@ def test_predictions_do_not_depend_on_the_batch_and_keep_their_order(kind):
         assert_close(a, b, atol=2e-6, rtol=0)
 
 
+@pytest.mark.parametrize("ask", [scores, predict])
+def test_batches_of_fewer_than_one_example_are_refused(ask):
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+            ask(HEADS["sentences"](), EXAMPLES["sentences"], size)
+
+
 def test_a_batch_by_hand():
     batch = collate(EXAMPLES["tagged"][:3])
     assert batch.tokens.shape == batch.segments.shape == batch.targets.shape == (3, 7)
@@ -158,6 +165,27 @@ def test_batches_are_by_length_and_hold_everything_once():
     by_chance = list(batches(EXAMPLES["sentences"] * 3, batch_size=6, by_length=False).epoch(0))
     sorted_ = list(batches(EXAMPLES["sentences"] * 3, batch_size=6).epoch(0))
     assert sum(b.tokens.numel() for b in sorted_) < sum(b.tokens.numel() for b in by_chance)
+
+
+@pytest.mark.parametrize(("accumulate", "steps"), [(1, 6), (2, 3), (4, 2)])
+def test_the_data_is_read_as_often_as_the_epochs_say(accumulate, steps):
+    """Of 2 epochs of 3 batches, 4 at a time make two steps, with the next epoch's first ones."""
+    read = []
+    data = batches(EXAMPLES["sentences"], batch_size=8)
+    makers = data.makers
+    data.makers = lambda epoch: (
+        lambda make=make: read.append(epoch) or make() for make in makers(epoch)
+    )
+    options = {"accumulate": accumulate, "epochs": 2, "progress": False}
+    history = fine_tune(HEADS["sentences"](), data, **options)
+    assert history.step == steps and len(read) == steps * accumulate
+    assert history.learning_rates[-1] < max(history.learning_rates) or steps < 3
+
+
+def test_several_processes_share_the_epochs(monkeypatch):
+    monkeypatch.setattr("lectures_lib.tasks.fine_tuning.training.n_processes", lambda: 2)
+    data = batches(EXAMPLES["sentences"], batch_size=8)
+    assert fine_tune(HEADS["sentences"](), data, epochs=2, progress=False).step == 3
 
 
 def test_a_frozen_body_stays_as_it_is():

@@ -2,6 +2,8 @@
 should learn learns, and merged layers answer the same.
 """
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -113,6 +115,14 @@ def test_a_rank_that_is_refused_freezes_nothing(shapes_unchecked):
             low_rank.adapt(model, r=r)
         assert all(p.requires_grad for p in model.parameters())
         assert not low_rank.linear_layers(model.bert, LowRank)
+
+
+def test_a_rank_that_only_some_layers_can_have_freezes_nothing(shapes_unchecked):
+    """Feed-forward layers may be narrower than the vectors: the attention before them is not."""
+    model = SentenceClassifier(Bert(replace(CONFIG, d_ff=8)), 2)
+    with pytest.raises(ValueError, match="from 16 to 8 numbers has a rank of at most 8"):
+        low_rank.adapt(model, r=10)
+    assert all(p.requires_grad for p in model.parameters())
 
 
 def test_adapted_twice_is_refused(shapes_unchecked):

@@ -231,7 +231,38 @@ def test_rename_copies_placeholders():
         hugging_face.rename({"axb": torch.ones(1)}, {"a.b": "c"})  # a dot is a dot
 
 
+def test_a_folder_that_is_written_anew_has_no_config_while_its_weights_change(
+    tmp_path, monkeypatch
+):
+    """A folder with a config is whole: one of before beside new weights would say it is."""
+    before = {"size": 1}, {"a": torch.ones(1)}
+    hugging_face.write_checkpoint(tmp_path, *before)
+
+    def power_cut(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hugging_face, "write_whole", power_cut)
+    with pytest.raises(KeyboardInterrupt):
+        hugging_face.write_checkpoint(tmp_path, {"size": 2}, {"a": torch.ones(2)})
+    assert not (tmp_path / "config.json").exists()
+    assert len(hugging_face.read_state(tmp_path)["a"]) == 2
+
+
+def test_a_folder_whose_weights_could_not_be_written_is_as_before(tmp_path, monkeypatch):
+    hugging_face.write_checkpoint(tmp_path, {"size": 1}, {"a": torch.ones(1)})
+
+    def full_disk(*args, **options):
+        raise OSError
+
+    monkeypatch.setattr(hugging_face, "save_file", full_disk)
+    with pytest.raises(OSError):
+        hugging_face.write_checkpoint(tmp_path, {"size": 2}, {"a": torch.ones(2)})
+    assert hugging_face.read_config(tmp_path) == {"size": 1}
+    assert len(hugging_face.read_state(tmp_path)["a"]) == 1
+
+
 # ----------------------------------------------------------------------------------- the vocabulary
+
 
 ENGLISH = [
     "the cat sat on the mat",
@@ -324,6 +355,12 @@ def test_vocabulary_errors(vocabulary_folder, tmp_path):
         marian.translate(Transformer(TransformerConfig.TINY), vocabulary, ["the cat"])
     with pytest.raises(FileNotFoundError, match=r"source.spm, target.spm, vocab.json missing"):
         marian.MarianVocabulary(tmp_path)
+
+
+def test_one_text_in_place_of_several_is_refused(vocabulary_folder):
+    vocabulary = marian.MarianVocabulary(vocabulary_folder)
+    with pytest.raises(ValueError, match=r"got one of 7 characters; write \[text\]"):
+        vocabulary.batch("the cat")
 
 
 def test_a_package_that_is_missing_is_no_file_that_is_missing(tmp_path, monkeypatch):

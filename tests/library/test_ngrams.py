@@ -5,6 +5,7 @@ import random
 from collections import Counter
 
 import pytest
+import torch
 
 from lectures_lib.models.ngrams import KneserNey, discounts
 
@@ -132,3 +133,27 @@ def test_nothing_has_probability_0():
     text = "002200021030310102120112301100012130303000101"
     model = KneserNey([int(token) for token in text], 2, 6)
     assert model.probability([0], 4) > 0
+
+
+def test_a_text_in_a_tensor_is_counted_as_one_in_a_list():
+    ours, theirs = KneserNey(torch.tensor(TEXT), 3, 8), KneserNey(TEXT, 3, 8)
+    assert ours.counts == theirs.counts
+    some = torch.tensor(TEXT[:40])
+    assert ours.log_probabilities(some) == theirs.log_probabilities(TEXT[:40])
+    assert ours.probability(some[:2], some[2]) == theirs.probability(TEXT[:2], TEXT[2])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        lambda: KneserNey([0, 1, 8], 2, 8),
+        lambda: KneserNey([0, 1, -1], 2, 8),
+        lambda: KneserNey(TEXT, 2, 8).probability([0], 8),
+        lambda: KneserNey(TEXT, 2, 8).probability([0], -1),
+        lambda: KneserNey(TEXT, 2, 8).probability([8], 0),
+        lambda: KneserNey(TEXT, 2, 8).log_probabilities([0, 8]),
+    ],
+)
+def test_a_token_that_the_vocabulary_does_not_have_is_refused(asked):
+    with pytest.raises(ValueError, match=r"token id (8|-1) is not among .* 8, 0 … 7"):
+        asked()

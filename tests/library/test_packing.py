@@ -138,3 +138,14 @@ def test_segments_must_fit():
 def test_a_sequence_beyond_the_positions_is_named(bert):
     with pytest.raises(ValueError, match="a sequence of 13 tokens, but positions for only 12"):
         packing.encode(bert, packing.pack([[1] * 13], 20))
+
+
+def test_what_the_model_has_no_vector_for_is_named(bert, shapes_unchecked):
+    size = bert.config.vocab_size
+    with pytest.raises(ValueError, match=f"token id {size} .*not among the vocabulary's {size}"):
+        packing.encode(bert, packing.pack([[1, size]], 5))
+    with pytest.raises(ValueError, match=r"segment id 2 \(row 0, position 1\)"):
+        packing.encode(bert, packing.pack([[1, 1]], 5, [[0, 2]]))
+    packed = packing.pack([[1, 1]], 5)
+    with pytest.raises(ValueError, match="every token has one segment id"):
+        packing.encode(bert, packed._replace(segments=packed.segments[:, :1]))

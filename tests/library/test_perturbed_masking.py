@@ -2,6 +2,7 @@
 trees; scores are the definition's.
 """
 
+from copy import deepcopy
 from itertools import product
 
 import pytest
@@ -192,3 +193,12 @@ def test_bad_input_is_refused(reader, shapes_unchecked):
         discounted(torch.ones(2, 2), -1.0)
     with pytest.raises(ValueError, match="0 linked and 1 unlinked"):
         linked_above_unlinked([torch.ones(3, 3)], [{(0, 1), (1, 2)}], 2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_a_model_of_another_precision_has_impacts_too(reader, dtype):
+    model, tokenizer = reader
+    expected = impact_matrix(model, tokenizer, WORDS)
+    found = impact_matrix(deepcopy(model).to(dtype), tokenizer, WORDS)
+    tolerance = 1e-4 if dtype == torch.float64 else 0.5
+    assert_close(found, expected, atol=tolerance, rtol=tolerance)

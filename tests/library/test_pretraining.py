@@ -372,3 +372,9 @@ def test_bad_input_is_refused_with_the_numbers(tokenizer):
         fill_mask(model, tokenizer, "The [MASK]", k=0)
     with pytest.raises(ValueError, match="no \\[MASK\\] in 0 batches"):
         evaluate(model, [], 4)
+
+
+def test_words_that_leave_some_out_are_refused():
+    tokens = torch.ones(1, 2, dtype=torch.long)
+    with pytest.raises(ValueError, match=r"one after the other, got range\(5, 99, 2\)"):
+        mask_tokens(tokens, tokens < 0, 4, range(5, 99, 2))

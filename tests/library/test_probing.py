@@ -2,6 +2,8 @@
 formulas; bad input is named.
 """
 
+from copy import deepcopy
+
 import pytest
 import torch
 from torch.testing import assert_close
@@ -278,3 +280,20 @@ def test_tags_and_places_refuse_what_has_no_number():
         tags_and_places([["A"] * 3], ["A"], longest=2)
     with pytest.raises(ValueError, match="1 labels are none of the 1 names: B"):
         tags_and_places([["B"]], ["A"], longest=2)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_words_of_a_model_of_another_precision_have_vectors_too(reader, dtype):
+    model, tokenizer = reader
+    found = word_states(deepcopy(model).to(dtype), tokenizer, SENTENCES)
+    for states, expected in zip(found, word_states(model, tokenizer, SENTENCES), strict=True):
+        tolerance = 1e-4 if dtype == torch.float64 else 0.2
+        assert states.dtype == dtype
+        assert_close(states.float(), expected, atol=tolerance, rtol=tolerance)
+
+
+@pytest.mark.parametrize("read", [word_states, word_attention])
+def test_batches_of_fewer_than_one_sentence_are_refused(reader, read):
+    for size in (0, -1):
+        with pytest.raises(ValueError, match="batch_size must be at least 1"):
+            list(read(*reader, SENTENCES, batch_size=size))

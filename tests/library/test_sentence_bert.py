@@ -212,6 +212,12 @@ def test_a_sentence_of_no_tokens_has_no_vector(name, shapes_unchecked):
         ours.POOLING[name](torch.zeros(2, 3, 4), torch.tensor([3, 3, 3]))
 
 
+@pytest.mark.parametrize("name", ours.POOLING)
+def test_vectors_without_a_batch_are_refused_under_their_name(name, shapes_unchecked):
+    with pytest.raises(ValueError, match=r"hidden must be \(batch, n, d_model\), got .*\(3, 4\)"):
+        ours.POOLING[name](torch.zeros(3, 4))
+
+
 # --------------------------------------------------------------------------------------- objectives
 
 
@@ -387,6 +393,42 @@ def test_in_batch_negatives_train(small):
     assert history.losses[-1] < 0.5 * history.losses[0]
     u, v = (small.embed(list(side)) for side in zip(*pairs, strict=True))
     assert search(u, v, k=1).places[:, 0].tolist() == [0, 1, 2, 3]
+
+
+def test_no_pair_is_left_without_another_to_compare_with(small):
+    pairs = [(f"{'a ' * i}b", "c") for i in range(1, 10)]
+
+    def sizes(n, size):
+        batches = SiameseBatches(small, pairs[:n], batch_size=size)
+        return sorted(len(batch.label) for batch in batches.epoch(0))
+
+    assert sizes(9, 4) == [4, 5] and sizes(8, 4) == [4, 4] and sizes(6, 4) == [2, 4]
+    assert sizes(1, 4) == [1] and sizes(3, 1) == [1, 1, 1], "where nothing else was asked for"
+    batches = SiameseBatches(small, pairs, batch_size=4)
+    model = Siamese(small)
+    assert all(ours.ranking_loss(model, batch).isfinite() for batch in batches.epoch(0))
+
+
+@pytest.mark.parametrize(
+    ("loss", "n_classes"),
+    [
+        (ours.classification_loss, 3),
+        (ours.regression_loss, 0),
+        (ours.ranking_loss, 0),
+        (ours.margin_loss, 0),
+    ],
+)
+def test_training_in_several_processes_waits_for_no_gradient_that_never_comes(
+    small, loss, n_classes, one_process
+):
+    """The pooler has no part in a sentence's vector."""
+    (batch,) = SiameseBatches(small, [("a", "b c"), ("d", "a")], [1, 0]).epoch(0)
+    model = Siamese(small, n_classes)
+    trained = torch.nn.parallel.DistributedDataParallel(model)
+    for _ in range(2):
+        loss(trained, batch).backward()
+    assert small.bert.embeddings.tokens.weight.grad.any()
+    assert model.W_t is None or model.W_t.weight.grad.any()
 
 
 def test_every_pair_keeps_its_label(small):

@@ -196,6 +196,30 @@ def test_another_direction_is_refused():
         stored.translator("fr", "en")
 
 
+def test_a_model_is_read_once_whichever_way_it_is_asked_for():
+    assert stored.translator() is stored.translator("de", "en")
+    assert stored.translator(target="en", source="de") is stored.translator()
+    assert stored.language_model() is stored.language_model(name="shakespeare")
+    assert stored.dates() is stored.dates(6000)
+
+
+def test_one_text_and_no_batch_are_refused():
+    translate = stored.translator("de", "en")
+    with pytest.raises(ValueError, match=r"got one of 11 characters; write \[text\]"):
+        translate("Zwei Hunde.")
+    for size in (0, -1):
+        with pytest.raises(
+            ValueError, match=f"batch_size must be at least 1, got batch_size = {size}"
+        ):
+            translate(["Zwei Hunde."], batch_size=size)
+
+
+def test_an_odd_number_of_four_bits_fills_no_bytes():
+    for width in (1, 3, 5):
+        with pytest.raises(ValueError, match=f"an even number of columns, got {width}"):
+            differences.in_halves(torch.zeros(2, width, dtype=torch.int8))
+
+
 def test_the_playwright_knows_plays():
     """A line in the plays' manner, written for this test, costs far less than the same letters the
     other way round, and less than any table of pairs would take (2.5 nats a character).

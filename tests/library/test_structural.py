@@ -99,3 +99,15 @@ def test_the_same_seed_gives_the_same_probe_and_leaves_the_callers_numbers():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_probe_leaves_every_generator_as_it_was(monkeypatch):
+    seeded = []
+    monkeypatch.setattr(torch.cuda, "manual_seed_all", seeded.append)
+    trees = random_trees(2)
+    states = [torch.randn(len(tree) + 1, 4) for tree in trees]
+    before = torch.get_rng_state()
+    probe = fit_structural_probe(states, trees, rank=2, steps=1, rate=0.0, seed=5)
+    assert torch.equal(torch.get_rng_state(), before) and not seeded, "nor the GPUs'"
+    torch.manual_seed(5)
+    assert_close(probe.B.weight, StructuralProbe(4, 2).B.weight)

@@ -420,3 +420,9 @@ def test_a_small_alphabet_makes_rare_characters_unknown():
 
 def test_words_too_long_to_be_encoded_are_not_learned_from():
     assert WordPiece.train(["ab" * 51, "ab ab"], 50).merges == WordPiece.train(["ab ab"], 50).merges
+
+
+def test_nothing_can_be_learned_from_characters_that_are_not_read():
+    for texts in (["\u200b"], ["\u200b \ufeff", "\u200b"]):
+        with pytest.raises(ValueError, match="nothing to learn from"):
+            WordPiece.train(texts, 100)

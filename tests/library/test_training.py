@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -19,6 +20,8 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.testing import assert_close
 
 from lectures_lib.data import Batches, ImageBatches
+from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.word2vec import SkipGramBatches
 from lectures_lib.tasks.sentence_bert import SentenceBert, siamese
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import (
@@ -32,7 +35,9 @@ from lectures_lib.training import (
     transformer_schedule,
     translation_loss,
 )
+from lectures_lib.training.run import bring_home
 from tests.helpers import training_run
+from tests.helpers.other_device import Elsewhere, other_device
 from tests.helpers.training_run import Sample, Samples, squared_error, start, train
 
 RUN = Path(training_run.__file__)
@@ -105,6 +110,38 @@ def test_batches_without_a_number_of_targets_count_alike():
         accumulate=2,
         steps=1,
     )
+    assert history.losses[0] == pytest.approx(expected, rel=1e-6)
+
+
+def test_the_books_batches_say_how_many_targets_they_have():
+    images = [{"image": torch.rand(1, 2, 2), "label": i} for i in range(5)]
+    pairs = siamese.SiameseBatches(Letters(), [("ab", "cd")] * 5, batch_size=3)
+    grams = SkipGramBatches([[0, 1, 2, 3]] * 5, 4, threshold=1.0, batch_size=7)
+    for batches, of in (
+        (ImageBatches(images, 3), "labels"),
+        (pairs, "label"),
+        (grams, "words"),
+    ):
+        sizes = [(batch.n_targets, len(getattr(batch, of))) for batch in batches.epoch(0)]
+        assert len({said for said, _ in sizes}) == 2, "the last batch is smaller"
+        assert all(said == there for said, there in sizes)
+
+
+def test_batches_without_a_single_target_count_alike():
+    """Where no token was chosen, BERT's other task still has its loss."""
+
+    class Targetless(NamedTuple):
+        x: torch.Tensor
+        y: torch.Tensor
+        n_targets: int = 0
+
+    class Rows:
+        def epoch(self, number):
+            return [Targetless(batch.x, batch.y) for batch in Samples().epoch(number)]
+
+    model, *rest = start(dropout=0.0)
+    expected = sum(squared_error(model, batch).item() for batch in list(Rows().epoch(0))[:2]) / 2
+    history = train(model, *rest, Rows(), accumulate=2, steps=1)
     assert history.losses[0] == pytest.approx(expected, rel=1e-6)
 
 
@@ -382,6 +419,49 @@ def test_a_second_run_of_the_same_model_has_the_precision_it_asks_for():
     assert seen == [torch.float32] * 40 + [torch.bfloat16] * 40 + [torch.float32] * 40
 
 
+def test_after_mixed_precision_the_model_still_checks_what_it_is_given():
+    class Texts:
+        def epoch(self, number):
+            return [(torch.full((2, 5), 3),)]
+
+    model = Bert(BertConfig(50, 16, 1, 2, 32, max_len=10))
+    optimizer = torch.optim.Adam(model.parameters())
+
+    def loss(model, batch):
+        return model(*batch).pooled.square().mean()
+
+    mask = torch.tensor([[1, 1, 1, 0, 0]] * 2)
+    for precision in ("no", "bf16"):
+        train(model, optimizer, None, Texts(), loss, mixed_precision=precision, steps=1)
+        with pytest.raises(ValueError, match="look like a mask of real tokens"):
+            model(torch.full((2, 5), 3), mask)
+        assert "forward" not in vars(model)
+
+
+def test_a_forward_pass_of_ones_own_stays_after_mixed_precision():
+    model, *rest = start()
+    own = model.forward = lambda x: nn.Sequential.forward(model, x)
+    train(model, *rest, mixed_precision="bf16", steps=1)
+    assert vars(model)["forward"] is own
+
+
+@pytest.mark.parametrize("fused", [False, True])
+def test_what_the_optimizer_keeps_comes_home_with_the_model(fused):
+    model = start()[0]
+    optimizer = torch.optim.Adam(model.parameters(), fused=fused)
+    train(model, optimizer, None, steps=1)
+    state = list(optimizer.state.values())
+    before = [{name: tensor.clone() for name, tensor in kept.items()} for kept in state]
+    with other_device() as device:
+        for kept in state:
+            kept.update({n: x.to(device) for n, x in kept.items() if n != "step" or fused})
+        bring_home(optimizer)
+        assert not any(isinstance(x, Elsewhere) for kept in state for x in kept.values())
+    for kept, was in zip(state, before, strict=True):
+        assert_close(kept, was)
+    train(model, optimizer, None, steps=1)
+
+
 def test_a_checkpoint_that_cannot_be_read_leaves_the_model_as_it_was(tmp_path):
     (tmp_path / "damaged.safetensors").write_bytes(b"nothing")
     run = start(dropout=0.0)
@@ -520,7 +600,35 @@ def test_evaluation_leaves_training_as_it_was():
     assert list(history.evaluations) == [15, 30, 40] and not any(modes)
 
 
+def test_an_evaluation_as_a_named_tuple_can_be_saved(tmp_path):
+    options = {"evaluate_every": 2, "save_every": 2, "checkpoint": tmp_path / "run.safetensors"}
+    scores = pretraining.evaluation.Scores(2.0, 0.5, 0.25, 8, 4)
+    history = train(*start(), steps=2, evaluate=lambda model: scores, **options)
+    assert history.evaluations == {2: scores._asdict()}
+    again = train(*start(), steps=3, evaluate=lambda model: scores, resume=True, **options)
+    assert again.evaluations == {2: scores._asdict(), 3: scores._asdict()}
+
+
+def test_an_evaluation_without_names_is_refused_when_it_is_made():
+    asked = []
+    with pytest.raises(TypeError, match=r"evaluate returns a dictionary .* got a float"):
+        train(*start(), evaluate=lambda model: asked.append(1) or 0.5, evaluate_every=3)
+    assert len(asked) == 1
+
+
 # ---- losses and schedules
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_losses_in_half_precision_are_added_up_in_full(smoothing):
+    """20,000 losses of about 7 are more than float16 can hold."""
+    torch.manual_seed(0)
+    logits, targets = torch.randn(20_000, 900), torch.randint(1, 900, (20_000,))
+    expected = label_smoothed_cross_entropy(logits, targets, smoothing)
+    for dtype, tolerance in ((torch.float16, 1e-3), (torch.bfloat16, 1e-2), (torch.float64, 1e-5)):
+        found = label_smoothed_cross_entropy(logits.to(dtype), targets, smoothing)
+        assert found.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+        assert_close(found.float(), expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])

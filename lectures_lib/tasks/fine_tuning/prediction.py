@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lectures_lib.checks.sizes import check_size
 from lectures_lib.modes import evaluating
 from lectures_lib.tasks import alignment
 from lectures_lib.tasks.alignment import Read
@@ -30,7 +31,11 @@ def scores(model: Head, examples: Sequence[Example], batch_size: int = 64) -> li
     Returns:
         For each example: scores of the classes or endings; a number; (n, classes) for a tagger; (2,
             n) for a span extractor.
+
+    Raises:
+        ValueError: for a batch_size below 1.
     """
+    check_size("batch_size", batch_size)
     order = sorted(
         range(len(examples)), key=lambda i: max(len(read.ids) for read in examples[i].reads)
     )

@@ -2,6 +2,7 @@
 and appendix A.3).
 """
 
+import math
 from typing import Any
 
 import torch
@@ -9,9 +10,11 @@ from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import training
+from lectures_lib.checks.sizes import check_numbers
 from lectures_lib.data import Batches
 from lectures_lib.tasks.fine_tuning.batching import Batch
 from lectures_lib.tasks.task_heads import Head
+from lectures_lib.training.run import n_processes
 
 
 def fine_tune(
@@ -36,7 +39,8 @@ def fine_tune(
         model: a head from `lectures_lib.tasks.task_heads`, changed in place; in evaluation mode
             afterwards.
         batches: what to learn from.
-        epochs: how often to go through them.  The paper tried 2, 3 and 4.
+        epochs: how often to go through them, whatever number of batches makes a step. The paper
+            tried 2, 3 and 4.
         rate: the highest learning rate. The paper tried 5e-5, 3e-5 and 2e-5.
         warmup: the share of the steps before it is reached.
         weight_decay: of matrices; biases and LayerNorm are not decayed.  clip: the longest
@@ -48,7 +52,10 @@ def fine_tune(
     """
     if epochs < 1:
         raise ValueError(f"at least one epoch is needed, got {epochs}")
-    steps = sum(len(batches.plan(epoch)) for epoch in range(epochs))
+    accumulate = options.get("accumulate", 1)
+    check_numbers(accumulate=accumulate)
+    in_all = sum(len(batches.plan(epoch)) for epoch in range(epochs))
+    steps = math.ceil(in_all / (accumulate * n_processes()))
     groups = decayed_and_not(model, weight_decay)
     # Fused: one pass over the parameters in place of several. With few tokens in a
     # batch the step costs as much as the gradient.

@@ -11,6 +11,10 @@ from lectures_lib.checks.tokens import check_lengths
 
 
 def _check_real(hidden: Tensor, lengths: Tensor | None) -> None:
+    if hidden.dim() != 3:
+        raise ValueError(
+            f"hidden must be (batch, n, d_model), got a tensor of shape {tuple(hidden.shape)}"
+        )
     check_lengths(lengths, torch.empty_like(hidden[..., 0], dtype=torch.long))
 
 

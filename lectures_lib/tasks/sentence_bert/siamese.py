@@ -31,6 +31,11 @@ class SiameseBatch(NamedTuple):
     second_lengths: Int[Tensor, " batch"]
     label: Float[Tensor, " batch"]
 
+    @property
+    def n_targets(self) -> int:
+        """How many pairs there are: what the batch's loss is the mean of."""
+        return len(self.label)
+
 
 def _batch(examples: list[tuple[list[int], list[int], int | float]]) -> SiameseBatch:
     first, second, labels = zip(*examples, strict=True)
@@ -44,7 +49,8 @@ class SiameseBatches(Batches):
         encoder: turns texts into ids.
         pairs: the texts.  labels: one for each pair; None: 1 for all, for `ranking_loss`, which
             needs none.
-        batch_size: pairs in a batch.
+        batch_size: pairs in a batch. Where one pair would be left over, it joins the batch before
+            it: `ranking_loss` compares a pair with the others of its batch.
         seed: decides every order.
 
     Raises:
@@ -76,6 +82,13 @@ class SiameseBatches(Batches):
             lengths=[(len(a), len(b)) for a, b in zip(ids[::2], ids[1::2], strict=True)],
         )
 
+    def _cut(self, order: list[int]) -> list[list[int]]:
+        batches = super()._cut(order)
+        if len(batches) > 1 and self.batch_size > 1 and len(batches[-1]) == 1:
+            (left_over,) = batches.pop()
+            batches[-1].append(left_over)
+        return batches
+
 
 class Siamese(nn.Module):
     """One encoder, used twice, and the layer that the classification objective needs.
@@ -102,6 +115,13 @@ class Siamese(nn.Module):
             batch.second, batch.second_lengths
         )
 
+    @property
+    def _ddp_params_and_buffers_to_ignore(self) -> list[str]:
+        """No loss reaches BERT's pooler, and several processes that train together would wait for
+        its gradient: DistributedDataParallel reads here that it need not.
+        """
+        return [name for name, _ in self.named_parameters() if ".pooler." in name]
+
     def scores(
         self, u: Float[Tensor, "batch d_model"], v: Float[Tensor, "batch d_model"]
     ) -> Float[Tensor, "batch classes"]:
@@ -116,22 +136,23 @@ class Siamese(nn.Module):
         return self.W_t(pair_features(u, v))
 
 
-def classification_loss(model: Siamese, batch: SiameseBatch) -> Float[Tensor, ""]:
+def classification_loss(model: nn.Module, batch: SiameseBatch) -> Float[Tensor, ""]:
     """Cross-entropy of softmax(W_t (u, v, |u - v|)); labels are classes."""
     u, v = model(batch)
-    return F.cross_entropy(model.scores(u, v), batch.label.long())
+    bare = getattr(model, "module", model)  # without what several processes wrap around it
+    return F.cross_entropy(bare.scores(u, v), batch.label.long())
 
 
-def regression_loss(model: Siamese, batch: SiameseBatch) -> Float[Tensor, ""]:
+def regression_loss(model: nn.Module, batch: SiameseBatch) -> Float[Tensor, ""]:
     """`cosine_regression`; labels are similarities."""
     return cosine_regression(*model(batch), batch.label)
 
 
-def ranking_loss(model: Siamese, batch: SiameseBatch, scale: float = 20.0) -> Float[Tensor, ""]:
+def ranking_loss(model: nn.Module, batch: SiameseBatch, scale: float = 20.0) -> Float[Tensor, ""]:
     """`in_batch_negatives`; labels are not looked at: all pairs belong together."""
     return in_batch_negatives(*model(batch), scale=scale)
 
 
-def margin_loss(model: Siamese, batch: SiameseBatch, margin: float = 0.5) -> Float[Tensor, ""]:
+def margin_loss(model: nn.Module, batch: SiameseBatch, margin: float = 0.5) -> Float[Tensor, ""]:
     """`contrastive_pairs`; labels are 1 for the same, 0 for different."""
     return contrastive_pairs(*model(batch), batch.label > 0.5, margin=margin)

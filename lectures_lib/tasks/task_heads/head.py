@@ -62,13 +62,15 @@ class Head(nn.Module):
         self.dropout = nn.Dropout(bert.config.dropout if dropout is None else dropout)
         self.head = nn.Linear(bert.config.d_model, n_out)
         initialise_as_bert(self.head, bert.config.init_std)
-        if not self.pools:
-            # No loss reaches the pooler, and several processes that train together would wait for
-            # its gradient: DistributedDataParallel reads here that it need not. The pooler itself
-            # is not switched off, for another head on this body may need it.
-            self._ddp_params_and_buffers_to_ignore = [
-                f"bert.{POOLER}{kind}" for kind in ("weight", "bias")
-            ]
+
+    @property
+    def _ddp_params_and_buffers_to_ignore(self) -> list[str]:
+        """Where the head does not stand on the pooler, no loss reaches that, and several processes
+        that train together would wait for its gradient: DistributedDataParallel reads here that it
+        need not. The pooler itself is not switched off, for another head on this body may need it.
+        """
+        unused = () if self.pools else self.named_parameters()
+        return [name for name, _ in unused if name.startswith(f"bert.{POOLER}")]
 
     def train(self, mode: bool = True):
         """Switch dropout on (or off); in a body that is frozen, none of it asking for a gradient,

@@ -57,6 +57,8 @@ def _check_masking(
     check_whole_numbers("token ids", tokens)
     if len(words) == 0:
         raise ValueError(f"no words to draw random tokens from: {words}")
+    if words.step != 1:
+        raise ValueError(f"the words' ids stand one after the other, got {words}")
     check_choice("special", "True where a token is never chosen", special, tokens)
 
 
@@ -81,8 +83,8 @@ def mask_tokens(
 
     Raises:
         TypeError: for tokens that are no tensor.
-        ValueError: for no words to draw from, or a `special` that is not boolean or not of the
-            tokens' shape.
+        ValueError: for no words to draw from, a range that leaves some out, or a `special` that is
+            not boolean or not of the tokens' shape.
     """
     chance = torch.rand(tokens.shape, generator=generator)  # is the token chosen?
     fate = torch.rand(tokens.shape, generator=generator)  # if so, what does it become?
