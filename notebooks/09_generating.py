@@ -798,16 +798,17 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
 
 
 # %% [markdown]
-# **Predict.** A beam of 4, no length penalty. The well-trained model writes at least 96 lists in 100 without a mistake,
-# the half-trained copy about every third. Let one beam end like this and another like the library's. For which of the two
-# models do they write different translations more often? Which end writes the shorter ones?
+# **Predict.** A beam of 4, no length penalty. The well-trained model writes at least 96 lists in 100 without a mistake.
+# Let one beam end like this and another like the library's. How many of 100 lists come out different: none, one or two,
+# or ten and more? Which end writes the shorter ones?
 #
 # <details><summary>Answer</summary>
 #
-# For the *well-trained* one: about a third of its lists (27 to 37 of 100 under four settings of the processor), of the copy's 1 to 12;
-# and this end's are shorter. Being sure is part of the trouble: one sentence has nearly all of the probability, so the
-# other three places of the beam are filled with rubbish, and rubbish ends soon. When four have ended, the right one was
-# still being written. (No smooth rule: of two other copies, one differed in none, the other in 16.)
+# Ten and more: 27 to 37 of 100 under four settings of the processor (16 and 43 of two models trained with other seeds),
+# and this end's are shorter. It is tempting to think that a model that is sure loses nothing. But being sure is part of
+# the trouble: one sentence has nearly all of the probability, so the other three places of the beam are filled with
+# rubbish, and rubbish ends soon. When four have ended, the right one was still being written. (A half-trained copy is no
+# safer in general: this page's differs in 1 to 12 lists, those of the two other seeds in 38 and 39.)
 #
 # </details>
 
@@ -835,7 +836,7 @@ if differ["well-trained"]:
 
 # %% tags=["remove-cell"]
 few, many = (len(pairs) for pairs in differ.values())
-assert 10 <= many <= 60 and few < many - 5, (few, many)
+assert 10 <= many <= 60, (few, many)
 assert shorter > 0.9 * many
 
 # %% [markdown]
