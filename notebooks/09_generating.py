@@ -804,7 +804,7 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
 #
 # <details><summary>Answer</summary>
 #
-# Ten and more: 27 to 37 of 100 under four settings of the processor (16 and 43 of two models trained with other seeds),
+# Ten and more: 27 to 41 of 100 under five settings of the processor (16 and 43 of two models trained with other seeds),
 # and this end's are shorter. It is tempting to think that a model that is sure loses nothing. But being sure is part of
 # the trouble: one sentence has nearly all of the probability, so the other three places of the beam are filled with
 # rubbish, and rubbish ends soon. When four have ended, the right one was still being written. (A half-trained copy is no
