@@ -7,7 +7,7 @@ LONGEST = [
     "notebooks/14_fine_tuning.ipynb",
     "tests/homework/test_banks.py",
     "tests/homework/test_hostile_template.py",
-    "tests/homework/test_sealed.py",
+    "tests/homework/test_question_key.py",
     "tests/site/test_figures_on_a_phone.py",
     "tests/site/test_live_browser.py",
     "tests/homework/test_synthetic_class.py",

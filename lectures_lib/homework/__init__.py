@@ -24,12 +24,12 @@ The parts, from the ground up:
     verdict     the judgement of an answer, in words
     diagnosis   what an answer did on every input: right, or which mistake is it?
     careless    answers that overlook one thing: which inputs do not show it?
-    sealed      a question as data: what its bank gives on the public inputs, without the bank
+    question_key  a question as data: what its bank gives on the public inputs, without the bank
     checking    `check`
     example     `example`
     notebook, release     solutions → student notebooks
     text_answers          questions in words: their cells in a notebook, and what was written there
-    imports, sealing      a student notebook, and one file that checks it without the bank
+    imports, sealed_release  a student notebook, and one file that checks it without the bank
     grader/     a class: `submissions/` found, `sandbox/` around them, `grading/` in it,
     `marking/` by people, `reports/` on it
 """

@@ -35,7 +35,7 @@ from rich.progress import (
 )
 
 from lectures_lib.files import write_whole
-from lectures_lib.homework import load, names, sealing
+from lectures_lib.homework import load, names, sealed_release
 from lectures_lib.homework import release as releasing
 from lectures_lib.homework.grader.alike import compared as alike
 from lectures_lib.homework.grader.grading import course_file, grade_class
@@ -303,7 +303,7 @@ def release(
             folder, made = out or Path("exercises"), {}
             for place, drawn in variants_of(bank, decided.draw, folder):
                 if seal:
-                    paths = sealing.release_sealed(
+                    paths = sealed_release.release_sealed(
                         drawn, solutions, place, later, asked, made, address
                     )
                     _tell(f"wrote {paths[0]} and {paths[1]}")
@@ -315,7 +315,7 @@ def release(
                 _tell(f"wrote {table}: which folder is whose")
     except (
         releasing.Unreleasable,
-        sealing.Unsealable,
+        sealed_release.Unsealable,
         KeyError,
         OSError,
         SyntaxError,

@@ -2,8 +2,8 @@
 
 from lectures_lib.homework.diagnosis import run
 from lectures_lib.homework.example import remember
+from lectures_lib.homework.question_key import public_key
 from lectures_lib.homework.questions import Question
-from lectures_lib.homework.sealed import public_key
 from lectures_lib.homework.verdict import Verdict
 
 BY_HAND = """

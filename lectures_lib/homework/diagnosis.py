@@ -44,7 +44,7 @@ class AnswerKey:
         right: list[Outcome],
         mistakes: list[tuple[Misconception, Sequence[Outcome]]],
     ) -> "AnswerKey":
-        """A key that was worked out before (see `sealed`): nothing of the question is called.
+        """A key that was worked out before (see `question_key`): nothing of the question is called.
 
         Args:
             question: what it says of itself; its functions may be missing.

@@ -14,8 +14,8 @@ from lectures_lib.homework.diagnosis import AnswerKey, run
 from lectures_lib.homework.inside.building import build
 from lectures_lib.homework.inside.looking import to_differentiate
 from lectures_lib.homework.inside.outcomes import Outcome
+from lectures_lib.homework.question_key import public_key
 from lectures_lib.homework.questions import Case, Question
-from lectures_lib.homework.sealed import public_key
 
 _failed: dict[str, "Example"] = {}  # by question: the input on which its last check failed
 

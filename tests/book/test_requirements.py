@@ -63,7 +63,7 @@ GRADER = (
     "grader",
     "notebook",
     "release",
-    "sealing",
+    "sealed_release",
     "text_answers",
 )  # in lectures_lib/homework
 

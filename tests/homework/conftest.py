@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from lectures_lib.homework import load, sealed
+from lectures_lib.homework import load, question_key
 from lectures_lib.homework.grader.grading import grade_class, grade_one
 from lectures_lib.homework.grader.reports import gradescope
 from lectures_lib.homework.grader.sandbox import bubblewrap, doors
@@ -51,7 +51,7 @@ def nothing_remembered(monkeypatch):
     """What failed in one test is no `example` in the next, and what was worked out for its checks
     is worked out anew, whichever file ran before.
     """
-    sealed._worked_out.cache_clear()
+    question_key._worked_out.cache_clear()
     module = sys.modules["lectures_lib.homework.example"]  # the package has a function of this name
     monkeypatch.setattr(module, "_failed", {})
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from IPython.core.interactiveshell import InteractiveShell
 from torch import nn
 
-from lectures_lib.homework import WrongAnswer, check, find, names, sealed
+from lectures_lib.homework import WrongAnswer, check, find, names, question_key
 from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import DOUBLE, SCALE, Scale, double, judged, question
@@ -25,7 +25,9 @@ def test_right_is_said_in_one_line(capsys):
 
 def test_a_second_check_works_nothing_out_anew(monkeypatch):
     made = []
-    monkeypatch.setattr(sealed, "AnswerKey", lambda *args: made.append(args) or AnswerKey(*args))
+    monkeypatch.setattr(
+        question_key, "AnswerKey", lambda *args: made.append(args) or AnswerKey(*args)
+    )
     for _ in range(2):
         check("hw1.causal_mask", find("hw1.causal_mask").reference)
     assert len(made) == 1

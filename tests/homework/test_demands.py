@@ -19,8 +19,8 @@ from lectures_lib.homework.grader.grading.records import Records, Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import feedback, gradebook, gradescope, moodle
 from lectures_lib.homework.grader.submissions.collect import collect
+from lectures_lib.homework.question_key import packed, unpacked
 from lectures_lib.homework.questions import Case, Demand, Homework
-from lectures_lib.homework.sealed import packed, unpacked
 from lectures_lib.homework.variants import ANOTHER, with_variant
 from lectures_lib.homework.verdict import Verdict
 from tests.homework import bank, toy

@@ -10,7 +10,7 @@ import pytest
 from lectures_lib.homework import load, names
 from lectures_lib.homework.grader.grading import grade_one
 from lectures_lib.homework.grader.submissions.mentions import mentions
-from lectures_lib.homework.sealing import INSTALL, SET_UP
+from lectures_lib.homework.sealed_release import INSTALL, SET_UP
 from tests.homework.bank import answer_cells
 
 READY = (

@@ -12,9 +12,9 @@ import nbformat
 import pytest
 
 from lectures_lib.homework import WrongAnswer, banks, check, load, names
+from lectures_lib.homework.question_key import unpacked
 from lectures_lib.homework.release import student_version
-from lectures_lib.homework.sealed import unpacked
-from lectures_lib.homework.sealing import release_sealed
+from lectures_lib.homework.sealed_release import release_sealed
 from tests.homework import bank, test_banks
 from tests.homework.bank import ROOT
 

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from lectures_lib.homework import load, names
-from lectures_lib.homework.sealing import release_sealed
+from lectures_lib.homework.sealed_release import release_sealed
 from tests.homework.bank import ROOT, filled_in
 
 pytestmark = pytest.mark.sandbox

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from lectures_lib.homework import names
-from lectures_lib.homework.sealing import INSTALL, SET_UP
+from lectures_lib.homework.sealed_release import INSTALL, SET_UP
 from tests.homework.bank import ROOT
 
 SAID = """\

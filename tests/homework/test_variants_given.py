@@ -18,8 +18,8 @@ from lectures_lib.homework.grader.grading import course_file
 from lectures_lib.homework.grader.grading.grade_one import Job
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.found import Submission
+from lectures_lib.homework.question_key import unpacked
 from lectures_lib.homework.release import OPEN, Unreleasable, student_version
-from lectures_lib.homework.sealed import unpacked
 from lectures_lib.homework.variants import Draw, of_seed, with_variant
 from tests.homework.bank import ROOT
 from tests.homework.toy import notebook

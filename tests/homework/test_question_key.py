@@ -18,11 +18,11 @@ import nbformat
 import pytest
 from jaxtyping import config
 
-from lectures_lib.homework import load, names, sealing
+from lectures_lib.homework import load, names, sealed_release
 from lectures_lib.homework.checking import told
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
-from lectures_lib.homework.sealed import Sealed, unpacked
-from lectures_lib.homework.sealing import release_sealed
+from lectures_lib.homework.question_key import Sealed, unpacked
+from lectures_lib.homework.sealed_release import release_sealed
 from tests.homework import bank, sealed_student
 from tests.homework.leaks import leaks, members
 
@@ -64,7 +64,7 @@ def released(tmp_path_factory, made, of_the_bank):
         out = tmp_path_factory.mktemp(homework)
         config.update("jaxtyping_disable", True)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sealing, "AnswerKey", Noted)
+            patch.setattr(sealed_release, "AnswerKey", Noted)
             release_sealed(load(homework), ROOT / "solutions", out, made=made)
         config.update("jaxtyping_disable", False)
         return out

@@ -1,8 +1,8 @@
 """From a question bank to a sealed release: the student notebook, and one file that lies beside it
 and checks answers without the bank.
 
-The file is a zip: the question keys as data (see `sealed`), the parts of the library that `check`
-and the notebook import, and no bank.
+The file is a zip: the question keys as data (see `question_key`), the parts of the library that
+`check` and the notebook import, and no bank.
 """
 
 import functools
@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from torch import Tensor
 
 from lectures_lib.files import write_whole, written_whole
-from lectures_lib.homework import imports, release, sealed
+from lectures_lib.homework import imports, question_key, release
 from lectures_lib.homework.diagnosis import PUBLIC_SEED, AnswerKey, run
 from lectures_lib.homework.inside import wire
 from lectures_lib.homework.inside.values import Foreign, plain
@@ -155,10 +155,10 @@ def sealed_key(question: Question) -> bytes:
     asked = AnswerKey(question, PUBLIC_SEED)
     _demand_data(question, asked)
     try:
-        data = sealed.packed(_recorded(asked))
+        data = question_key.packed(_recorded(asked))
     except wire.Garbled as error:
         raise Unsealable(f"{question.name}: its inputs and values are {error}") from None
-    _demand_same_verdicts(asked, sealed.unpacked(data))
+    _demand_same_verdicts(asked, question_key.unpacked(data))
     return data
 
 
@@ -167,8 +167,8 @@ def _recorded(asked: AnswerKey) -> AnswerKey:
     tensor comes back as a tensor of its own.
     """
     question = asked.question
-    given = sealed.packed(AnswerKey.recorded(question, asked.cases, [], []))
-    cases = sealed.unpacked(given).cases
+    given = question_key.packed(AnswerKey.recorded(question, asked.cases, [], []))
+    cases = question_key.unpacked(given).cases
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a wrong answer warns of is nobody's business here
         right = [run(question.reference, case) for case in cases]
@@ -184,9 +184,9 @@ def _keys(homework: Homework, later: set[str], made: dict[Question, bytes]) -> d
     """
     files, problems, names = {}, [], []
     for question in homework.questions:
-        path = f"lectures_lib/homework/{sealed.FOLDER}/{question.name}{sealed.ENDING}"
+        path = f"lectures_lib/homework/{question_key.FOLDER}/{question.name}{question_key.ENDING}"
         if question.name in later:
-            files[path] = sealed.packed(AnswerKey.recorded(question, [], [], []))
+            files[path] = question_key.packed(AnswerKey.recorded(question, [], [], []))
             continue
         try:
             if question not in made:

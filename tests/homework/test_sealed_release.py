@@ -13,13 +13,13 @@ from torch import nn
 from typer.testing import CliRunner
 
 from lectures_lib.blocks.attention import causal_mask
-from lectures_lib.homework import WrongAnswer, check, example, imports, sealed, sealing
+from lectures_lib.homework import WrongAnswer, check, example, imports, question_key, sealed_release
 from lectures_lib.homework.__main__ import app
 from lectures_lib.homework.diagnosis import run
+from lectures_lib.homework.question_key import unpacked
 from lectures_lib.homework.questions import Case, Homework
 from lectures_lib.homework.release import Unreleasable, release
-from lectures_lib.homework.sealed import unpacked
-from lectures_lib.homework.sealing import Unsealable, release_sealed, sealed_key
+from lectures_lib.homework.sealed_release import Unsealable, release_sealed, sealed_key
 from tests.homework.toy import DOUBLE, SCALE, TOY, Scale, double, question
 from tests.homework.toy_solution import solution
 
@@ -44,7 +44,7 @@ EVERYTHING = question(
 @pytest.mark.parametrize("asked", [DOUBLE, SCALE, EVERYTHING], ids=lambda q: q.answer_name)
 def test_a_key_comes_back_as_it_was(asked):
     key = unpacked(sealed_key(asked))
-    for name in sealed._SAID:
+    for name in question_key._SAID:
         assert getattr(key.question, name) == getattr(asked, name)
     said = [(m.name, m.diagnosis, m.by_exception) for m in asked.misconceptions]
     assert [(m.name, m.diagnosis, m.by_exception) for m in key.question.misconceptions] == said
@@ -144,7 +144,7 @@ def as_released(monkeypatch, tmp_path):
         for name, content in keys(package).items():
             files[name] = tmp_path / f"{name}.key"
             files[name].write_bytes(content)
-        monkeypatch.setattr(sealed, "_recorded", lambda: files)
+        monkeypatch.setattr(question_key, "_recorded", lambda: files)
 
     return use
 
@@ -190,7 +190,9 @@ def test_the_same_bytes_every_time(folder):
 
 def test_what_folders_of_a_class_share_is_worked_out_once(folder, monkeypatch):
     asked, made = [], {}
-    monkeypatch.setattr(sealing, "sealed_key", lambda question: asked.append(question) or b"key")
+    monkeypatch.setattr(
+        sealed_release, "sealed_key", lambda question: asked.append(question) or b"key"
+    )
     for student in ("ada", "ben"):
         _, package = release_sealed(TOY, folder, folder / student, made=made)
         with zipfile.ZipFile(package) as archive:
@@ -315,7 +317,7 @@ def test_imports_are_followed():
 
 
 def test_a_module_s_data_goes_with_it():
-    files = sealing._library(imports.behind(["from lectures_lib import data"]).modules)
+    files = sealed_release._library(imports.behind(["from lectures_lib import data"]).modules)
     assert "lectures_lib/data/labelled/entities.jsonl" in files
     assert not [name for name in files if "homework" in name or "stored" in name]
     assert json.loads(files["lectures_lib/data/labelled/entities.jsonl"].splitlines()[0])

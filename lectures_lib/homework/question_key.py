@@ -2,7 +2,7 @@
 
 It holds the public inputs, what the right answer and each known mistake did on them, and the words
 around them; no function, so nothing that could be called, read or unpickled. `check` judges with it
-as with a key that was worked out from the bank (`diagnosis.AnswerKey`). `sealing` makes it.
+as with a key that was worked out from the bank (`diagnosis.AnswerKey`). `sealed_release` makes it.
 """
 
 import functools
