@@ -20,7 +20,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results, stored
 from lectures_lib.data import ImageBatch
-from lectures_lib.data.drawing import digit_image
+from lectures_lib.data.strokes import digit_image
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit
 

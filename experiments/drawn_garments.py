@@ -29,7 +29,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from lectures_lib import data, results, stored
 from lectures_lib.data import ImageBatch
-from lectures_lib.data.drawing import brushed, displaced
+from lectures_lib.data.strokes import brushed, displaced
 from lectures_lib.files import write_whole
 from lectures_lib.models.vit import ViT, ViTConfig
 from lectures_lib.training import bert_schedule, fit

@@ -13,7 +13,7 @@ from live_page import EVERY_FIGURE, between, file_name, swipe
 from lectures_lib import data, results, stored
 from lectures_lib.analysis.rollout import rollout
 from lectures_lib.blocks.recording import record
-from lectures_lib.data.drawing import brushed, digit_image, displaced
+from lectures_lib.data.strokes import brushed, digit_image, displaced
 from lectures_lib.tasks.sentence_bert import cosines
 
 pytestmark = pytest.mark.browser

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from lectures_lib import data, stored
-from lectures_lib.data.drawing import (
+from lectures_lib.data.strokes import (
     BLOCK,
     BRUSH,
     EDGE,
