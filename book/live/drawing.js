@@ -1,4 +1,4 @@
-// What is drawn with a finger or a mouse, as the library's `data.drawing` has it: a digit as the data set of handwritten
+// What is drawn with a finger or a mouse, as the library's `data.strokes` has it: a digit as the data set of handwritten
 // digits would hold it, and strokes of a soft brush on a picture of clothes. A stroke is a list of points [x, y].
 const SIDE = 32,
   BLOCK = 4,

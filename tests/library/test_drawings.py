@@ -26,9 +26,9 @@ from lectures_lib.show.contrast import contrast
 from lectures_lib.show.drawings import (
     DRAWINGS,
     attention,
-    decoder,
     draw,
     heads,
+    next_token,
     palette,
     positions,
     recurrent,
@@ -462,31 +462,31 @@ def test_multi_head_colours_w_o_by_the_head_it_meets():
 
 
 def test_vector_to_token_shows_softmax_of_its_scores():
-    shares = decoder.shares_of_scores()
-    scores = torch.tensor(list(decoder.SCORES.values()))
-    others = decoder.OTHERS * math.exp(decoder.SCORE_OF_OTHERS)
-    assert len(scores) + decoder.OTHERS == 42
+    shares = next_token.shares_of_scores()
+    scores = torch.tensor(list(next_token.SCORES.values()))
+    others = next_token.OTHERS * math.exp(next_token.SCORE_OF_OTHERS)
+    assert len(scores) + next_token.OTHERS == 42
     assert_close(torch.tensor(shares), scores.exp() / (scores.exp().sum() + others))
     shown = texts(draw("vector_to_token").svg())
     assert holds_in_order(shown, written(torch.tensor(shares), ".2f"))
-    assert "9" in shown and max(decoder.SCORES, key=decoder.SCORES.get) == "9"
+    assert "9" in shown and max(next_token.SCORES, key=next_token.SCORES.get) == "9"
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_vector_to_token_shows_the_rest_and_its_shares_sum_to_1(narrow):
     shown = texts(draw("vector_to_token", narrow).svg())
-    assert "…" in shown and f"{decoder.OTHERS} others" in shown and "−3.5" in shown
+    assert "…" in shown and f"{next_token.OTHERS} others" in shown and "−3.5" in shown
     shares = [float(text) for text in shown if re.fullmatch(r"0\.\d\d", text)]
     assert len(shares) == 6 and sum(shares) == pytest.approx(1, abs=1e-9)
 
 
 def test_targets_loss_is_cross_entropy():
-    right = torch.tensor([decoder.COLUMNS.index(character) for character in decoder.TARGET])
-    shares = torch.tensor(decoder.SHARES)
+    right = torch.tensor([next_token.COLUMNS.index(character) for character in next_token.TARGET])
+    shares = torch.tensor(next_token.SHARES)
     assert_close(shares.sum(dim=1), torch.full((5,), 0.98))  # 0.02 for the other 38
     each = torch.cat([shares, torch.full((5, 38), 0.02 / 38)], dim=1)
     losses = torch.nn.functional.cross_entropy(each.log(), right, reduction="none")
-    assert_close(torch.tensor(decoder.losses_of_targets()), losses)
+    assert_close(torch.tensor(next_token.losses_of_targets()), losses)
     shown = texts(draw("targets").svg())
     assert holds_in_order(shown, written(losses, ".2f"))
     assert f"loss: the mean, {losses.mean():.2f}" in shown
@@ -511,9 +511,9 @@ def test_view_trap_shows_what_view_does():
 
 
 def test_shift_is_the_librarys():
-    target = torch.tensor([[ord(letter) for letter in decoder.TARGET]])
-    read = shift_right(target, ord(decoder.BEGIN))
-    assert decoder.shifted(decoder.TARGET) == "".join(chr(i) for i in read[0].tolist())
+    target = torch.tensor([[ord(letter) for letter in next_token.TARGET]])
+    read = shift_right(target, ord(next_token.BEGIN))
+    assert next_token.shifted(next_token.TARGET) == "".join(chr(i) for i in read[0].tolist())
     shown = texts(draw("shift").svg())
     # what the causal mask leaves, row by row
     cells = [chr(read[0, j]) for i in range(5) for j in range(i + 1)]
