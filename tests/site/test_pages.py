@@ -56,6 +56,7 @@ def open_page(tabs, url: str) -> Visit:
     page.goto(url)
     page.wait_for_load_state("networkidle")
     page.wait_for_function(EVERY_FIGURE)
+    page.remove_listener("requestfinished", weigh)  # the rest is no first view
     visit.figures = page.evaluate(FIGURES)
     page.set_viewport_size({"width": 1360, "height": 900})
     visit.cut = page.evaluate(CUT)
@@ -81,7 +82,6 @@ def open_page(tabs, url: str) -> Visit:
     if launch.count():
         launch.click()
         visit.launches = page.get_by_role("link", name="Colab logo Colab").is_visible()
-    page.remove_listener("requestfinished", weigh)
     visit.requests, visit.errors = page.asked, [*page.said, *page.wrong]
     tabs.give_back(page)
     return visit
