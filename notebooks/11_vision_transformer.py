@@ -627,8 +627,8 @@ plt.show()
 # so no order of the places is better than another. It gets to 0.952<!-- digits: all_images/shuffled_patches/mean .3f
 # --> shuffled and 0.956<!-- digits: all_images/patches_of_2/mean .3f --> in order. Without positions it falls to
 # 0.620<!-- digits: all_images/no_positions/mean .3f -->. (The paper's B/16 lost less: 61.4 % of ImageNet without
-# positions, 64.2 with them, from five images of each class. Told where it is, by a vector for the row and one for the
-# column, it was no better: 64.0; appendix D.4.)
+# positions, 64.2 with them, from five images of each class. Told where each patch is, by a vector for its row and one
+# for its column, the model was no better: 64.0; appendix D.4.)
 
 # %% tags=["remove-cell"]
 assert 0.55 < kept < 0.95 and before[steps_apart == 1].mean().abs() < 0.05

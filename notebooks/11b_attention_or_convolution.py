@@ -426,10 +426,10 @@ plt.show()
 # You can [change such pictures yourself](../book/live.md#a-vit-that-reads-your-digit), in the figure of chapter 11:
 # choose *A garment*. The ViT in it had to fit into a page. It has patches of 7 × 7, 16 of them, and the sizes of our
 # digits' model, and names 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or
-# move a shoe by four pixels: of a thousand pictures moved so far it names 82.1 %<!-- drawn_garments: moved/4 .1f -->,
-# as they are 87.6 %<!-- drawn_garments: first/test .1f -->. And it knows photographs only. Of ten garments that we drew
-# with the figure's brush it names 4<!-- drawn_garments: outlines/right .0f --> as outlines and
-# 8<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has
+# move a shoe by four pixels: of a thousand pictures it names 82.1 %<!-- drawn_garments: moved/4 .1f --> when they
+# are moved like this, and 87.6 %<!-- drawn_garments: first/test .1f --> as they are. And it knows photographs only. Of
+# ten garments that we drew with the figure's brush it names 4<!-- drawn_garments: outlines/right .0f --> as outlines
+# and 8<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has
 # seen.
 
 # %% [markdown]
@@ -541,11 +541,11 @@ plt.show()
 # | hybrid | 3.3 million | 93.2 %<!-- images: fashion_mnist/hybrid/augmented/test/min .1f --> to 93.7 %<!-- images: fashion_mnist/hybrid/augmented/test/max .1f --> | 82.8 %<!-- images: cifar10/hybrid/augmented/test/min .1f --> to 83.0 %<!-- images: cifar10/hybrid/augmented/test/max .1f --> |
 #
 # So convolutions below help a lot. Why, the table does not say: all had the same learning rate, which may suit one
-# better than another; they look at overlapping windows, so that a stroke on the border of two patches is not torn, and
-# the first two of them treat every place or every second place alike; but they also bring four layers with ReLU and
-# batch normalisation. Nor does it show what attention adds, for the hybrid has fifty times the parameters of the
-# convolutions alone. (In the paper, with all models pre-trained on 300 million pictures, the hybrid's lead vanishes for
-# the larger ones: section 4.4.)
+# better than another; the convolutions look at overlapping windows, so that a stroke on the border of two patches is
+# not torn, and the first two of them treat every place or every second place alike; but they also bring four layers
+# with ReLU and batch normalisation. Nor does it show what attention adds, for the hybrid has fifty times the parameters
+# of the convolutions alone. (In the paper, with all models pre-trained on 300 million pictures, the hybrid's lead
+# vanishes for the larger ones: section 4.4.)
 #
 # (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by
 # Krizhevsky 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists

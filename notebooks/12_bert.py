@@ -159,8 +159,8 @@ assert pack(one) == (alone.tokens, alone.segments)
 # paper.
 #
 # Each token has three numbers, and each number picks a vector from a table. Follow the framed "dog": below, its
-# three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 has normalised just this
-# one.)
+# three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 normalised the same
+# four numbers.)
 
 # %% tags=["remove-input"]
 draw("bert_input")
@@ -795,8 +795,8 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 
 # %% [markdown]
 # **Predict.** Six such lamps are compared with the twelve vectors from before. How many of the six are nearest to a
-# *weight*, which shares the place before a noun, and not to a lamp, which shares the sense: none, half or all? After
-# layer 1, and after the last?
+# *weight*, which shares the place before a noun, and not to a lamp, which shares the sense: few, half or nearly all?
+# Say it for layer 1 and for the last layer.
 #
 # <details><summary>Answer</summary>
 #

@@ -964,7 +964,7 @@ assert opposites == librarys
 assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 
 # %% [markdown]
-# On texts held out from those it was trained on it is right at 42 %<!-- fill_mask: stored/accuracy .0f --> of the holes;
+# On held-out texts it is right at 42 %<!-- fill_mask: stored/accuracy .0f --> of the holes;
 # always saying the commonest token is right at 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
 #
 # ## What goes wrong
@@ -1089,8 +1089,8 @@ fill_in_turn("He was born in [MASK] [MASK] in 1889.")
 # one hole. The surest first is no search (chapter 9's beam is).
 
 # %% [markdown]
-# **4.** In `masked_batch`, forget `special`: let every place be chosen, also `[CLS]`, `[SEP]` and the padding. Which part
-# of the exercises is then about them? What becomes of the loss and of the share right?
+# **4.** In `masked_batch`, forget `special`, so that any place may be chosen, `[CLS]`, `[SEP]` and the padding too.
+# Which part of the exercises is then about them? What becomes of the loss and of the share right?
 
 
 # %% tags=["hide-cell", "nbval-ignore-output"]

@@ -355,7 +355,8 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 # %% [markdown]
 # The interval leaves 0 out: on sentences like these MiniLM's vectors are most likely better than words, by something
 # between a few points and more than twenty. How much, 80 sentences do not tell. (The classifier with 0.84, at the top
-# of the page, had its settings chosen on the validation split: hence a sentence or so of difference.)
+# of the page, reads MiniLM's vectors too. Its layer and settings were chosen on the validation split; the two are a
+# sentence or so apart.)
 #
 # Here the totals alone would have said so too: had each system had its own test set, the standard error of the
 # difference would be $\sqrt{0.040^2 + 0.051^2} = 0.065$, less than half of 0.15. Now take three made-up pairs of
@@ -518,9 +519,9 @@ assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 # sentence's mean.
 #
 # **One training each.** `compare` is about two *models*. Trained again, the same recipe gives another model, and no
-# number of examples tells that it would. Take two recipes that are equally good, and suppose that the true accuracies
-# of their models scatter by 0.011 from training to training. ("Our sentiment" scattered by as much above; but on 80
-# sentences, so that a part of it is their luck.)
+# number of examples tells whether that one would win. Take two recipes that are equally good, and suppose that the true
+# accuracies of their models scatter by 0.011 from training to training. ("Our sentiment" scattered by as much above;
+# but on 80 sentences, so that a part of it is their luck.)
 
 # %% [markdown]
 # **Predict.** Each is trained once, and the two models differ on about one example in seven. How often is $p < 0.05$ on
@@ -726,8 +727,8 @@ print(f"between {low:.2f} and {high:.2f}")
 # 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on 872.
 # 2. Seeds show how the training scatters, not how the test set does; print all of them, never the best.
 # 3. Two systems on the same examples: count the disagreements, and compare them with coins; the bootstrap says how
-#    large the difference may be. Both lie where disagreements are few, where examples come in bunches, and about
-#    recipes of which one model each was trained.
+#    large the difference may be. With few disagreements the bootstrap is too sure. Both tools are wrong where
+#    examples come in bunches, and neither says whether a recipe would win again, trained anew.
 # 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with equal
 #    budgets.
 # 5. Beside every number: the blind rule that knows nothing.

@@ -326,7 +326,7 @@ assert -1.5 < means["left to right"] - means["the paper's"] < -0.5
 assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 
 # %% [markdown]
-# The paper's table 5 has a fair pair, too: neither "no NSP" nor "left to right" had NSP. Looking to both sides brings
+# The paper's table 5 has a fairer pair, too: neither "no NSP" nor "left to right" had NSP. Looking to both sides brings
 # ten points on SQuAD (where in the text is the answer?), nine on MRPC (do two sentences say the same?), two on MNLI,
 # and hardly anything on QNLI and SST-2. Most of SQuAD's ten points comes back (84.9) when a recurrent layer that reads
 # both ways is put on top for the task. MRPC's nine do not.

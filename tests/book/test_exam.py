@@ -333,6 +333,7 @@ def test_rows_of_seeds_are_apart_or_not():
         assert points == pytest.approx((rows[1] - rows[0]).mean().item())
         assert twice == pytest.approx(2 * (rows.var(dim=1).sum() / 3).sqrt().item(), abs=0.051)
         assert abs(points - twice) > 0.1
+        assert _numbers(r"Give or take ([\d.]+) points", each.wrong) != [twice]
         assert ("more than twice the error" in each.solution) == (points > twice)
         assert ("rows are apart;" in each.solution) == (min(without) > max(paper))
         seen.add((points > twice, min(without) > max(paper)))

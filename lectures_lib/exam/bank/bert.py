@@ -65,8 +65,8 @@ def what_goes_in(chance: Random) -> Drawn:
         marks=((3, "tokens, segments, positions, mask; one off for each wrong row"),
                (1, "three, then LayerNorm"), (2, "ones vanish in the norm, with the reason")),
         wrong="The second sentence's positions begin at 0 again.",
-        reveals="The pair is taken for two inputs; it is one row of tokens, and segments alone "
-        "tell its two parts apart.",
+        reveals="The pair is taken for two inputs; it is one row of tokens, and its parts are told "
+        "apart by [SEP] and the segments, not by the positions.",
         picture=table("what_goes_in", "The input of BERT, to be filled in",
                       {label: [""] * n for label in rows}, colours),
         solved=table("what_goes_in_solved", "The input of BERT", rows, colours),
@@ -84,13 +84,13 @@ def to_the_left_and_to_the_right(chance: Random) -> Drawn:
         ]
     )
     return Drawn(
-        f"*{sentence}.* Explain in three sentences: why can BERT's vector at *{word}* know which "
-        f"{word} it is, and a left-to-right model's cannot; why is BERT not trained to predict the "
-        f"next word; and what can it not do in return.",
+        f"*{sentence}.* Explain in three sentences why BERT's vector at *{word}* can know which "
+        f"{word} it is and a left-to-right model's cannot, why BERT is not trained to predict the "
+        f"next word, and what it cannot do in return.",
         f"What decides is *{clue}*, which stands to the right of *{word}*: without a causal mask "
         f"{word} looks there, with one it cannot, in no layer. If every word saw the next "
         f"one, predicting it would be copying, so BERT hides words and predicts those. It cannot "
-        f"write: nothing in it gives a text its next word from the words before alone, and each "
+        f"write: it never learned to tell the next word from the words before alone, and each "
         f"new word would change all vectors.",
         marks=(
             (2, "a clue to the right, and the mask hides it in every layer"),

@@ -69,7 +69,8 @@ def drawn_by_chance(chance: Random) -> Drawn:
         f"See the table: it must tell {', '.join(w for w in told if w)}. It sees a [MASK] for what "
         f"it is, and may suspect the other token; that *{words[fates.index('stay')]}* was chosen "
         f"it cannot know. Special tokens are never chosen: there is nothing to guess.",
-        marks=((3, "what is read"), (2, "what is told: all that were chosen"), (1, "[SEP]")),
+        marks=((2, "what is read"), (2, "what is told: all that were chosen"),
+               (1, "what it can see"), (1, "[SEP]")),
         wrong=f"*{words[fates.index('stay')]}* need not be told, since nothing was done to it.",
         reveals="Chosen is taken for changed. To be chosen is what counts.",
         picture=table("drawn_by_chance", "Six tokens and what chance has drawn for them",
@@ -151,7 +152,8 @@ def where_two_systems_differ(chance: Random) -> Drawn:
         f"Two systems are asked the same {n} sentences. The first is right in {both + won} of "
         f"them, the second in {both + lost}; {both} both have right. On how many do they differ, "
         f"and how do these divide? How often would fair coins divide them at least as unevenly, "
-        f"one way or the other? May one write that the systems differ, or that they do not?",
+        f"one way or the other? May one write that one system is better, or that they are equally "
+        f"good?",
         f"{won} only the first has right, {lost} only the second: {coins} coins. They fall in "
         f"2<sup>{coins}</sup> = {2**coins} ways. As uneven: {added} one way, and as many the "
         f"other, p = {2 * ways}/{2**coins} = {p:.3g}. {may}. (Sentences on which both agree say "
@@ -169,7 +171,7 @@ def three_seeds_beside_three(chance: Random) -> Drawn:
     """An ablation: the difference, its standard error, whether rows are apart, and what else
     changed."""
     higher, apart = chance.choice([35.0, 38.0, 41.0]), chance.choice([1.0, 1.3, 2.0, 4.0])
-    spreads = chance.choice([(0.3, 0.4), (0.6, 0.8), (1.2, 0.5)])
+    spreads = chance.choice([(0.2, 0.3), (0.6, 0.8), (1.2, 0.5)])
     rows = [
         [round(middle + k * spread, 1) for k in chance.sample([-1, 0, 1], 3)]
         for middle, spread in zip((higher, higher - apart), spreads, strict=True)
@@ -181,11 +183,11 @@ def three_seeds_beside_three(chance: Random) -> Drawn:
     said = "more than" if clear else "less than"
     return Drawn(
         "A small BERT is trained three times with the paper's recipe and three times without "
-        "next-sentence prediction, where every second sentence then continues the first. The table "
-        "has the share of right answers at the same 28,000 holes, in per cent. How large is the "
-        "difference of the means, and twice its standard error, from the spread of the seeds? Are "
-        "the two rows apart, and how often are they with two recipes that are equally good? Does "
-        "it follow that the exercise does harm?",
+        "next-sentence prediction; there the second text of every pair continues the first. The "
+        "table has the share of right answers at the same 28,000 holes, in per cent. How large is "
+        "the difference of the means, and twice its standard error, from the spread of the seeds? "
+        "Are the two rows apart, and how often are they with two recipes that are equally good? "
+        "Does it follow that the exercise does harm?",
         f"{statistics.mean(without):.1f} − {statistics.mean(with_nsp):.1f} = {apart:.1f} points. "
         f"The standard deviations are {spreads[0]:.1f} and {spreads[1]:.1f}; the standard error is "
         f"√(({spreads[0]:.1f}² + {spreads[1]:.1f}²)/3) = {error:.2f}, so it is {apart:.1f}, give "

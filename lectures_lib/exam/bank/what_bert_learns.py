@@ -83,14 +83,15 @@ def does_the_head_know_grammar(chance: Random) -> Drawn:
         f"distance {d}: {'right' if h else 'wrong'}" for h, d in zip(hits, distances, strict=True)
     )
     return Drawn(
-        f"In five sentences a head looks from the verb, and should find its subject. How many "
-        f"words before the verb the subject stood, and whether the head found it: {lines}. How "
-        f"often was the head right? How often is a rule right that always looks {offset} to the "
-        f"left? Which cases speak for the head? It was chosen on these five, as the "
-        f"best of {n * 9} heads: what is wrong with that?",
+        f"In five sentences a head looks from the verb, and should find its subject. For "
+        f"each, here is how many words before the verb the subject stood, and whether the head "
+        f"found it: {lines}. How often was the head right? How often is a rule right that always "
+        f"looks {offset} to the left? Which cases speak for the head? It was chosen on these five, "
+        f"as the best of {n * 9} heads: what is wrong with that?",
         f"The head {head}/5, the rule {most}/5. For the head speak the cases in which the subject "
-        f"is not at {offset}: it found {far} of {5 - most}. The best of many is lucky by choice, "
-        f"even untrained heads are; a head must be chosen on some sentences and counted on others.",
+        f"is not at {offset}: it found {far} of {5 - most}. The best of many heads owes "
+        f"a part of its score to luck; even among untrained heads one would look good. A head must "
+        f"be chosen on some sentences and counted on others.",
         marks=((2, "both shares"), (2, "the other distances"), (2, "chosen and counted on the "
                "same sentences")),
         wrong=f"With {head} of 5 the head knows what a subject is.",
