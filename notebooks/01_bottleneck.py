@@ -415,8 +415,9 @@ assert exact(only_single, test_lists[1]) > 0.9
 # The same model, trained for the same 450 steps, but now on lists of one to four numbers.
 
 # %% [markdown]
-# **Predict.** Trained in this way, the model has about three in four of the single numbers right (on average over
-# four seeds). What share of the lists of *two* does it get right: about 0.75, about 0.56 or less than 0.1?
+# **Predict.** Trained on lists of one to four numbers, the model has about three in four of the single numbers right
+# (on average over four seeds). What share of the lists of *two* does it get right: about 0.75, about 0.56 or less than
+# 0.1?
 #
 # <details><summary>Answer</summary>
 #
@@ -795,8 +796,9 @@ assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 #
 # <details><summary>Answer</summary>
 #
-# As many as before with "hundred" hidden, fewer than half with "seven". "Hardly any" is tempting for both: how can one
-# translate a word at which one may not look? But the decoder never needed that state.
+# As many as before with "hundred" hidden, fewer than half with "seven". "Hardly any" is tempting for "hundred": how can
+# one translate a word at which one may not look? But the decoder did not need that state. The state at a digit it does
+# need.
 #
 # </details>
 

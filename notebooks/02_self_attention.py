@@ -332,7 +332,7 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
 # How often does that happen? Measured for random queries, each with eight random keys (the folded cell says how):
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (size of \u2202w/\u2202q below 0.01, our own threshold; below 0.001 it is without the division about one in ten at 64 and more than half at 1,024). 8 keys, 2,000 draws for each width."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (size of \u2202w/\u2202q below 0.01, our own threshold). With 0.001 as threshold, and without the division, it is about one query in ten at 64 and more than half at 1,024. 8 keys, 2,000 draws for each width."}}
 def sizes(q, K, factor):
     """For each query (batch, 1, d_k) the size of ∂w/∂q; scores: factor · q·k."""
     w = (factor * (q * K).sum(dim=-1)).softmax(dim=-1)

@@ -347,7 +347,7 @@ final = {name: curve[-1] for name, curve in curves.items()}
 assert abs(final["no positions"] - ceiling) < 0.03
 assert final["sinusoids"] > 0.9 and final["learned"] > 0.9
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Accuracy over 400 training steps. Without positions the curve rises to the dashed line of the best possible guess, 0.32, and stays there. With sinusoids it leaves that line first, with learned positions later; both end near 1."}, "figure": {"caption": "Share of right digits while training (one run; when a curve leaves the line differs from seed to seed). Dashed: the best possible score without positions, counted above."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Accuracy over 400 training steps. Without positions the curve rises to the dashed line of the best possible guess, 0.32, and stays there. With sinusoids it leaves that line first, with learned positions later; both end near 1."}, "figure": {"caption": "Share of right digits while training (one run). Dashed: the best possible score without positions, counted above. The step at which a curve rises above it differs from seed to seed."}}
 ax = plots.curves(
     range(0, 401, 20),
     curves,
@@ -404,7 +404,8 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 # place depends on the length.)
 #
 # **Try it.** Your own number, of eight digits, then of seven: `readers["sinusoids"](torch.tensor([[4, 0, 7, 1, 1, 9, 2,
-# 6]])).argmax(dim=-1)`. What of the seven is where it belongs, and where would it belong in eight?
+# 6]])).argmax(dim=-1)`. Of the seven digits, does any come out in its right place? And where would each stand if the
+# string had eight?
 
 # %% [markdown]
 # ## Clocks
@@ -642,7 +643,8 @@ for words, places in ((1.0, 1.0), (0.02, 1.0)):
 assert min(loud.values()) > 0.9
 
 # %% [markdown]
-# And faint ones beside faint words: the learned reader's, both at 0.02. Only beside loud words were they missed.
+# Faint positions beside faint words were found as well (the learned reader, both at 0.02). So neither unequal size nor
+# faintness alone is to blame: only faint positions beside loud words were missed.
 # **Try it.** Change the loop: with words of 1, how small may positions start?
 # (The original Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
 

@@ -227,10 +227,9 @@ assert cosines(last)[off].mean() < 0.37
 # %% [markdown]
 # ## Averages of averages
 #
-# Three words that
-# are single numbers show why: 0, 4 and 8. Each gives half of its attention to itself and a quarter to each of the
-# others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays at 4, the third becomes 5. The next layer does
-# the same with 3, 4 and 5.
+# Why does averaging make words alike? Take three words that are single numbers, 0, 4 and 8. Each gives half of its
+# attention to itself and a quarter to each of the others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays
+# at 4, the third becomes 5. The next layer does the same with 3, 4 and 5.
 
 # %%
 weights = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
@@ -859,7 +858,7 @@ plt.show()
 #
 # </details>
 #
-# For self-attention, the column of operations counts the scores and averages only, $2\,n^2\,d$ multiplications. The
+# The $O(n^2 \cdot d)$ of self-attention counts the scores and averages only, $2\,n^2\,d$ multiplications. The
 # projections to $Q$, $K$, $V$ and back cost $4\,n\,d^2$ more, and the feed-forward layer $2\,n\,d\,d_{\text{ff}}$.
 
 # %% [markdown]

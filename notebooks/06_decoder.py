@@ -410,8 +410,8 @@ print(tuple(scores.shape), "= (batch, n_target, vocab)")
 # The paper does not say; this may be the reason. A token's vector should have a length of about 1 for the scores: the
 # decoder's vector comes out of a LayerNorm with length $\sqrt{d_{\text{model}}}$. Its product with a random vector of
 # length 1 is a sum of $d_{\text{model}}$ products, each of variance $1 / d_{\text{model}}$ (chapter 2), so the scores
-# start at about ±1. For the input such a vector is too short: a sinusoidal position is much longer, as the folded
-# cell shows, and [chapter 4](04_order.ipynb) showed what happens when one of two summands drowns the other.
+# start at about ±1. For the input such a vector is short: a sinusoidal position is 16 times as long, as the folded cell
+# shows. (In [chapter 4](04_order.ipynb) a small model learned its task with faint words all the same.)
 #
 # </details>
 
@@ -870,7 +870,7 @@ assert sum(same) > 990
 
 # %% [markdown]
 # Now yours. **Change the text and run the cell again**: small letters, digits, spaces, commas and hyphens are in the
-# alphabet (a `/` is an error), and 32 places in the table. What becomes of `31 february 1950`?
+# alphabet (a `/` is an error). The text may have at most 32 characters. What becomes of `31 february 1950`?
 
 # %% tags=["nbval-ignore-output"]
 text = "july 20, 1969"
@@ -960,9 +960,9 @@ assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 # is mostly right all the same, as if the model needed the third digit to find the fourth, and the teacher had given it
 # away. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third.
 #
-# Right characters only in training, in use also its own wrong ones: this difference is called **exposure bias**. (Our
-# table shows that mistakes are carried on, not how much the training is to blame for it.) Here is the first of the
-# unseen dates in which the two ways differ:
+# In training the model reads right characters only, in use its own wrong ones as well: this difference is called
+# **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.) Here
+# is the first of the unseen dates in which the two ways differ:
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -1003,8 +1003,9 @@ with_and_without(
 # other_seeds: chapter_6/whole_date/max .2f -->; in most, not even the year's last two digits are. It is tempting to
 # say that the model has learned to copy the year's digits, and a digit is a digit. But in training every answer began
 # with 19 or 20. Some models have learned that as well, more or less: 0.20<!-- other_seeds:
-# chapter_6/begins_with_19_or_20/min .2f --> to 0.99 of the answers begin so. A model may learn anything that is true
-# of its examples, whether we meant it or not.
+# chapter_6/begins_with_19_or_20/min .2f --> to 0.99 of the answers begin so. That is not the whole reason: where only a
+# fifth begin so, most years are wrong, too. A model may learn anything that is true of its examples, whether we meant
+# it or not.
 #
 # </details>
 

@@ -192,8 +192,8 @@ def learn(word_counts, n_merges, min_count=1):
 # Each line of the next output shows a pair with its count, and the words *before* this pair is merged.
 
 # %% [markdown]
-# **Predict.** Which pair of neighbours is the most frequent in these seventeen words ($6 + 4 + 3 + 2 + 2$), and how
-# often does it occur?
+# **Predict.** Which pair of neighbours is the most frequent in these seventeen words (6 times "rain", 4 times "train",
+# 3 times "training", twice "raining" and twice "rained"), and how often does it occur?
 #
 # <details><summary>Answer</summary>
 #

@@ -157,18 +157,25 @@ def shown(text: str) -> int:
 def size_of(texts: list[str], height: int = 500) -> int:
     """The largest size, 32 pixels at most, at which paragraphs fill no more than this height.
 
-    A letter is taken to be half as wide as high, a formula on a line of its own for three lines.
+    A letter is taken to be half as wide as high, a formula on a line of its own for three lines,
+    a row of a table, with its rule, for a line and a fifth.
     """
     paragraphs = [part for text in texts for part in re.split(r"\n\s*\n", text)]
     for size in range(32, 16, -1):
         columns = (WIDTH - 104 - 60) / (0.53 * size)
-        lines = [
-            3 if part.strip().startswith("$$") else math.ceil(shown(part) / columns) + 0.5
-            for part in paragraphs
-        ]
-        if sum(lines) * 1.4 * size <= height:
+        if sum(lines_of(part, columns) for part in paragraphs) * 1.4 * size <= height:
             return size
     return 16
+
+
+def lines_of(paragraph: str, columns: float) -> float:
+    """How many lines high a paragraph is, the room below it included."""
+    paragraph = paragraph.strip()
+    if paragraph.startswith("$$"):
+        return 3
+    if paragraph.startswith("|"):  # the second line is no row
+        return 1.2 * (len(paragraph.splitlines()) - 1) + 0.5
+    return math.ceil(shown(paragraph) / columns) + 0.5
 
 
 def listed(markdown: str) -> str:

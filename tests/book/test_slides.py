@@ -162,6 +162,12 @@ def test_a_formula_with_a_mistake_is_an_error():
     assert "katex" in pieces.formula(r"\sqrt{d_k}")
 
 
+def test_a_table_that_is_given_takes_the_room_of_its_rows():
+    rows = ["| word | state |", "|---|---|", *["| five | (1, 0) |"] * 14]
+    assert pieces.size_of(["\n".join(rows)]) < 22
+    assert pieces.size_of(["\n".join(rows[:3])]) == 32
+
+
 def test_the_build_brings_all_that_a_deck_loads(tmp_path):
     (written,) = slides.build(tmp_path, ["02"])
     text = written.read_text(encoding="utf-8")
