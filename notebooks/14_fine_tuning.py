@@ -874,13 +874,21 @@ sentences = data.load("sentiment", "test")
 batch = fine_tuning.collate(fine_tuning.sentences(sentences, wordpiece))
 tokens, segments, lengths, right = batch
 few = tokens[:20], segments[:20], lengths[:20]
+
+
+def in_parts(*inputs):
+    """The scores, 20 sentences at a time: all at once would take half a gigabyte."""
+    parts = zip(*(x.split(20) for x in inputs), strict=True)
+    return torch.cat([judge(*part) for part in parts])
+
+
 moved = {}
 with torch.no_grad():
     short = judge(tokens, segments, lengths)
     print(f"as it is: accuracy {metrics.accuracy(short.argmax(dim=-1), right):.2f}")
     for n in (64, 128, 256):
         padded = [F.pad(x, (0, n - x.shape[1])) for x in (tokens, segments)]
-        with_lengths, without = judge(*padded, lengths), judge(*padded)
+        with_lengths, without = in_parts(*padded, lengths), in_parts(*padded)
         turned = (without.argmax(dim=-1) != short.argmax(dim=-1)).sum().item()
         share = metrics.accuracy(without.argmax(dim=-1), right)
         moved[n] = (with_lengths - short).abs(), (without - short).abs(), turned, share
