@@ -176,8 +176,9 @@ for text in [*new, *messages, "Défense d'afficher!", "漢字 and ½ tea", "a" *
     assert wordpiece.encode(text) == theirs.encode(text, add_special_tokens=False).ids
 
 # %% [markdown]
-# The accent and the capital letter are gone for good. Byte pairs would have kept them. (`longest_first` behind this
-# cleaning is the library's `WordPiece`; its ids are those of Hugging Face's, on all new pages of the manual.)
+# The accent and the capital letter are gone for good. Byte pairs would have kept them. (First this cleaning, then
+# `longest_first`: that is the library's `WordPiece`. On all new pages of the manual it gives the same ids as Hugging
+# Face's tokenizer.)
 #
 # **Your own text**, in BERT's word pieces and in byte pairs, each byte pair with the merges that made it, in your
 # browser: [Type your own](../book/live.md#words-in-pieces).
@@ -472,7 +473,8 @@ for word in ("great😀", "awful😀", "😀great"):
 # **2. The likeliest spelling.** Unigram gives each piece a probability and takes the spelling whose pieces have the
 # largest product. Write `likeliest(word, probability)`: for each prefix of the word, keep its best spelling (which is
 # the best spelling of a shorter prefix and one more piece). Compare with `longest_first` for "unthread", with the
-# probabilities below. Which one is right, and why can the greedy reader not find it?
+# probabilities below. (Give `longest_first` each piece twice, as it is and with `##` in front.) Which one is right, and
+# why can the greedy reader not find it?
 #
 #     un 0.05, unt 0.001, thread 0.02, hread 0.0001, h 0.01, r 0.01, e 0.01, a 0.01, d 0.01, u 0.01, n 0.01, t 0.01
 

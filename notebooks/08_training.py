@@ -483,8 +483,10 @@ assert all(ours(step) == theirs(step) for step in range(700))
 #
 # <details><summary>Answer</summary>
 #
-# In the first ten the run *without* warm-up, since its steps are long. But after 60 it is still at 2.8 or 2.9, and gets
-# no worse with another list's source: it does not look there. The run with warm-up does.
+# In the first ten the run *without* warm-up, since its steps are long. But after 60 it is still at 2.8 or 2.9 (one of four
+# other seeds: at 2.6<!-- other_seeds:
+# chapter_8/at_once_late/min .1f -->), and gets no worse with another list's source: it does not look there. The run with
+# warm-up does.
 #
 # </details>
 

@@ -445,7 +445,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # | English to German | 5.3<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.6<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 27.9<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.0<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.7<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.6<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 72<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
 #
 # 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and
-# gets worse on others. It does not: the scores rise more and more slowly, and over the last 400 steps they stand still
+# gets worse on others. It does not: after 2,400 steps the scores still rise, and over the last 400 they stand still
 # (after 7,600 steps 40.5<!-- multi30k_cpu: de-en/validation_by_step/7600/mean .1f --> and 37.7<!-- multi30k_cpu: en-de/validation_by_step/7600/mean .1f -->). Why they do not
 # fall was not tested: dropout of 0.2, label smoothing and the model's small size may all have a part.
 #
@@ -894,8 +894,8 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 # 5. A translator always says something, and no sentence says that it was guessed (its probabilities may): read what it
 #    writes.
 #
-# **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small translator; judge it by whole
-# translations.
+# **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small language model and
+# counts how many of its answers are right.
 #
 # **Next:** a translator gives probabilities. Which words do we take? [Chapter 9](09_generating.ipynb).
 #

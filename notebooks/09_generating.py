@@ -244,7 +244,7 @@ for look in found.looks:
 # answer and the model knows it, so greedy decoding is all one needs.
 #
 # The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
-# least sure of. (In our run it went wrong before that, at a word of which it was surer: go through the words.)
+# least sure of. (That need not be where it goes wrong: go through the words.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 walked, found, _ = walk(

@@ -644,8 +644,9 @@ plt.show()
 # For 128 words at a width of 256 that is a factor of 67. Does the clock agree?
 
 # %% [markdown]
-# **Predict.** Six blocks of width 256, one sentence, 128 words. How many times as long does it take without a cache: about
-# 67, about 20, or about 4?
+# **Predict.** Six blocks of width 256, one sentence, 128 words. Before a processor multiplies by a matrix it has to fetch it
+# from memory, once for one position as for a hundred. How many times as long does it take without a cache: about 67,
+# about 20, or about 4?
 #
 # <details><summary>Answer</summary>
 #
@@ -745,8 +746,8 @@ assert broken > 0.25 and difference > 0.1
 # step against all at once, at every position.
 #
 # The reader of dates [above](#a-cache-the-same-words-less-work) can be broken in the same way: of its first date the
-# scores are off from the second step on, the letters only from the fifth. And most of the keys that it can lose change
-# the scores behind them, and no letter.
+# scores are off from the second step on, the letters only from the fifth. And if it loses one key and its value, then in
+# most cases the later scores change and the letters do not.
 
 # %% [markdown]
 # ## Exercises

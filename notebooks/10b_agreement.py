@@ -229,8 +229,8 @@ for name, reader in readers.items():
     print(f"  a preposition {sum(p[ID[word]] for word in PREPOSITIONS):.2f}")
 
 # %% [markdown]
-# Half of the time the sentence goes on with a second noun, so a preposition has the other half. The two verbs are
-# compared with each other; neither has to reach one half. Now 300 sentences at a time:
+# Half of the time a second noun follows, so a preposition has about half of the probability, and the verbs share the
+# rest. They are compared with each other; neither has to reach one half. Now 300 sentences at a time:
 
 
 # %%
@@ -718,7 +718,8 @@ print(f"least mean loss on text not read: {least:.2f}")
 
 # %% [markdown]
 # **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). The
-# two wrong versions can read their answers. Yet one of them cannot come to 0, however long it is trained. Which, and why?
+# two wrong versions can read their answers. Yet one of them cannot come to 0, unless it learns the pieces by heart. Which,
+# and why?
 #
 # <details><summary>Answer</summary>
 #
