@@ -10,9 +10,11 @@ from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).parents[2]
 # A promise that what moves by the clock has come to rest. What moves by scrolling never ends.
-# Some may be cut short, such as those of a film that plays on.
-ANIMATED = """Promise.allSettled(document.getAnimations()
-  .filter(a => a.timeline === document.timeline).map(a => a.finished))"""
+# Some may be cut short, such as those of a film that plays on; and one that a browser without windows
+# does not draw ends never, so that after some seconds nothing is waited for any more.
+ANIMATED = """Promise.race([new Promise((enough) => setTimeout(enough, 5000)),
+  Promise.allSettled(document.getAnimations()
+    .filter(a => a.timeline === document.timeline).map(a => a.finished))])"""
 
 
 def load_site_tool():
