@@ -3,6 +3,7 @@ test files is said of files that are there.
 """
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,9 @@ def test_a_file_that_takes_long_and_begins_late_is_named():
     }
     assert longest.missing(took | others) == ["notebooks/c.ipynb", "tests/book/test_b.py"]
     assert longest.missing(others) == []
+
+
+def test_no_two_test_modules_have_one_name():
+    """pytest takes the second for the first, and says so only where it collects both."""
+    names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
+    assert [name for name, n in names.items() if n > 1] == []
