@@ -135,7 +135,9 @@ def test_the_welcome_page_says_where_to_go_on_and_forgets(tab, address):
     assert "Forgotten" in page.locator(".read-so-far").inner_text()
     assert page.evaluate(KEPT) == []
     assert page.locator(".start a:focus").inner_text() == "Start with chapter 2"
-    assert len(page.asked) == asked, "nothing is sent anywhere"
+    # a card that comes nearer may fetch its own picture
+    pictures = page.evaluate("() => [...document.images].map((image) => image.currentSrc)")
+    assert not set(page.asked[asked:]) - set(pictures), "nothing is sent anywhere"
     assert not page.wrong
 
 
