@@ -1,5 +1,5 @@
 // Two systems and one test (chapter 13b): how often luck puts the worse one ahead, and how often a sign test notices the better one.
-import { Figure, choice, draw, make, percent, slider, whole } from "./figure.js";
+import { Figure, choice, columns, draw, make, percent, slider, whole } from "./figure.js";
 
 const WIDE = 640,
   HIGH = 280,
@@ -239,35 +239,17 @@ export class Examining extends Figure {
   tell() {
     const { n, expected, drawn } = this,
       [first, second] = this.values;
-    const row = (name, of) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, name),
-        make("td", {}, percent(of(expected))),
-        make("td", {}, drawn.tests ? String(of(drawn)) : ""),
-      );
-    const head = (text) => make("th", { scope: "col" }, text);
+    const row = (name, of) => [name, percent(of(expected)), drawn.tests ? String(of(drawn)) : ""];
     this.told.replaceChildren(
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          make("td", {}),
-          head("of all"),
-          head(drawn.tests ? `of ${whole(drawn.tests)} drawn` : "drawn"),
-        ),
-      ),
-      make(
-        "tbody",
-        {},
-        row("the first is ahead", (of) => of.first),
-        row("level", (of) => of.level),
-        row("the second is ahead", (of) => of.second),
-        row("p < 0.05, for the first", (of) => of.noticed.first),
-        row("p < 0.05, for the second", (of) => of.noticed.second),
+      ...columns(
+        [["of all"], [drawn.tests ? `of ${whole(drawn.tests)} drawn` : "drawn"]],
+        [
+          row("the first is ahead", (of) => of.first),
+          row("level", (of) => of.level),
+          row("the second is ahead", (of) => of.second),
+          row("p < 0.05, for the first", (of) => of.noticed.first),
+          row("p < 0.05, for the second", (of) => of.noticed.second),
+        ],
       ),
     );
     const around = (p) => `${p.toFixed(2)} ± ${(2 * Math.sqrt((p * (1 - p)) / n)).toFixed(3)}`;

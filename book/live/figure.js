@@ -52,6 +52,34 @@ export function slider(label, { min, max, step, value }, shown) {
   return { input, whole, tell };
 }
 
+// The head and the body of a table whose first column names its rows. heads: [text, kind] of the other columns; rows: [name, ...values].
+export const columns = (heads, rows) => [
+  make(
+    "thead",
+    {},
+    make(
+      "tr",
+      {},
+      make("td"),
+      ...heads.map(([text, kind = null]) =>
+        text ? make("th", { scope: "col", class: kind }, text) : make("td"),
+      ),
+    ),
+  ),
+  make(
+    "tbody",
+    {},
+    ...rows.map(([name, ...values]) =>
+      make(
+        "tr",
+        {},
+        make("th", { scope: "row" }, name),
+        ...values.map((value) => make("td", {}, value)),
+      ),
+    ),
+  ),
+];
+
 export const bar = (share, kind) =>
   make("i", { class: `lv-bar lv-${kind}`, style: `--share: ${share.toFixed(4)}` });
 

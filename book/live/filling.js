@@ -1,5 +1,5 @@
 // A text that grows (chapter 9b): which keys and values a step computes, without a cache and with one, and how many it is in all.
-import { Figure, field, make, plural, whole } from "./figure.js";
+import { Figure, columns, field, make, plural, whole } from "./figure.js";
 import { Walk } from "./walk.js";
 
 export const MOST_WORDS = 24;
@@ -99,35 +99,23 @@ export class Filling extends Figure {
   }
 
   count(step) {
-    const row = (name, [without, withIt]) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, name),
-        ...[without, withIt].map((n) => make("td", {}, whole(n))),
-        make("td", {}, withIt ? `${(without / withIt).toFixed(1)} ×` : "–"),
-      );
+    const row = (name, [without, withIt]) => [
+      name,
+      whole(without),
+      whole(withIt),
+      withIt ? `${(without / withIt).toFixed(1)} ×` : "–",
+    ];
     const millions = [false, true].map((cache) =>
       step ? Math.round(multiplyAdds(step, { cache }) / 1e6) : 0,
     );
     this.counts.replaceChildren(
       make("caption", {}, "So far, in one decoder block"),
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          ...["", "without", "with", ""].map((name) =>
-            name ? make("th", { scope: "col" }, name) : make("td", {}),
-          ),
-        ),
-      ),
-      make(
-        "tbody",
-        {},
-        row("keys computed, and as many values", [soFar(step, false), soFar(step, true)]),
-        row("million multiply–adds, width 512", millions),
+      ...columns(
+        [["without"], ["with"], [""]],
+        [
+          row("keys computed, and as many values", [soFar(step, false), soFar(step, true)]),
+          row("million multiply–adds, width 512", millions),
+        ],
       ),
     );
     this.sum.textContent =

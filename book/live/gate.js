@@ -1,5 +1,5 @@
 // What a gate keeps (chapter 1): three numbers of a state, each with a gate of its own, over the words that are read.
-import { Figure, draw, make, slider } from "./figure.js";
+import { Figure, columns, draw, make, slider } from "./figure.js";
 
 const WIDE = 640,
   HIGH = 260,
@@ -120,29 +120,13 @@ export class Gate extends Figure {
     );
     const now = states.map((all) => all[words].toFixed(2).replace("-", "−"));
     const half = gates.map((gate) => (gate === 1 ? "never" : halfLife(gate).toFixed(1)));
-    const row = (name, values) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, name),
-        ...values.map((value) => make("td", {}, value)),
-      );
     this.told.replaceChildren(
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          make("td", {}),
-          ...KINDS.map((kind, i) => make("th", { scope: "col", class: kind }, `number ${i + 1}`)),
-        ),
-      ),
-      make(
-        "tbody",
-        {},
-        row(`after ${words} ${words === 1 ? "word" : "words"}`, now),
-        row("half-way after … words", half),
+      ...columns(
+        KINDS.map((kind, i) => [`number ${i + 1}`, kind]),
+        [
+          [`after ${words} ${words === 1 ? "word" : "words"}`, ...now],
+          ["half-way after … words", ...half],
+        ],
       ),
     );
     this.svg.setAttribute(

@@ -1,5 +1,5 @@
 // The loss over the probability of the right token (chapter 8), with label smoothing and without; the other tokens share the rest.
-import { Figure, choice, draw, make, slider } from "./figure.js";
+import { Figure, choice, columns, draw, make, slider } from "./figure.js";
 import { signed } from "./walk.js";
 
 const WIDE = 640,
@@ -167,41 +167,20 @@ export class Smoothing extends Figure {
   }
 
   tell(right, vocab, smoothing) {
-    const columns = smoothing ? [0, smoothing] : [0];
-    const row = (name, of) =>
-      make(
-        "tr",
-        {},
-        make("th", { scope: "row" }, name),
-        ...columns.map((epsilon) => make("td", {}, of(epsilon))),
-      );
+    const epsilons = smoothing ? [0, smoothing] : [0];
+    const row = (name, of) => [name, ...epsilons.map(of)];
     this.told.replaceChildren(
-      make(
-        "thead",
-        {},
-        make(
-          "tr",
-          {},
-          make("td", {}),
-          ...columns.map((epsilon) =>
-            make(
-              "th",
-              { scope: "col", class: epsilon ? "lv-smooth" : "lv-sharp" },
-              `ε = ${epsilon || "0"}`,
-            ),
+      ...columns(
+        epsilons.map((e) => [`ε = ${e}`, e ? "lv-smooth" : "lv-sharp"]),
+        [
+          row("loss", (e) => signed(loss(right, vocab, e), 3)),
+          row("target of the right token", (e) => target(vocab, e).right.toFixed(4)),
+          row("gradient at its score", (e) => signed(gradient(right, vocab, e).right, 4)),
+          row("gradient at each other's", (e) => signed(gradient(right, vocab, e).other, 4)),
+          row("lowest loss that can be reached", (e) =>
+            (e ? loss(target(vocab, e).right, vocab, e) : 0).toFixed(3),
           ),
-        ),
-      ),
-      make(
-        "tbody",
-        {},
-        row("loss", (e) => signed(loss(right, vocab, e), 3)),
-        row("target of the right token", (e) => target(vocab, e).right.toFixed(4)),
-        row("gradient at its score", (e) => signed(gradient(right, vocab, e).right, 4)),
-        row("gradient at each other's", (e) => signed(gradient(right, vocab, e).other, 4)),
-        row("lowest loss that can be reached", (e) =>
-          (e ? loss(target(vocab, e).right, vocab, e) : 0).toFixed(3),
-        ),
+        ],
       ),
     );
     const { right: slope } = gradient(right, vocab, smoothing);
@@ -214,7 +193,7 @@ export class Smoothing extends Figure {
     this.about.textContent = `With ε = ${smoothing}: ${says}.`;
     this.svg.setAttribute(
       "aria-label",
-      `Loss over the probability of the right token, ${vocab} tokens. At ${right.toFixed(3)}: ${columns.map((e) => `${loss(right, vocab, e).toFixed(3)} with ε = ${e}`).join(", ")}.`,
+      `Loss over the probability of the right token, ${vocab} tokens. At ${right.toFixed(3)}: ${epsilons.map((e) => `${loss(right, vocab, e).toFixed(3)} with ε = ${e}`).join(", ")}.`,
     );
   }
 }
