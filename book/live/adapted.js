@@ -137,7 +137,10 @@ export class Answers extends Adapted {
 
   // The text that is asked about stands above the question.
   fields(question) {
-    this.context = make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    this.context = this.bounded(
+      make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.context, () => this.ask(), true);
     return [field("A text, of about 130 words at the most", this.context), question];
   }
 
@@ -156,6 +159,11 @@ export class Answers extends Adapted {
       text: this.context.value.trim(),
     });
     if (!found) return;
+    if (!found.read) {
+      this.forget();
+      this.say("In the text there is nothing that MiniLM reads.", true);
+      return;
+    }
     const { context: pieces, from, to } = found;
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
     const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");

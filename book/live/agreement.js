@@ -27,7 +27,9 @@ export class Agreement extends Figure {
       LONGEST,
     );
     this.words = ["", ""].map(() =>
-      make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      this.bounded(
+        make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      ),
     );
     for (const word of this.words)
       word.addEventListener("keydown", ({ key }) => key === "Enter" && this.ask());

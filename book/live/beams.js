@@ -2,6 +2,7 @@
 import { draw, make, slider } from "./figure.js";
 import { lengthPenalty } from "./beam.js";
 import { TwoWays } from "./two_ways.js";
+import { still } from "./zooming.js";
 
 const COLUMN = 104,
   ROW = 40,
@@ -121,7 +122,7 @@ export class Beams extends TwoWays {
       if (Number(this.at.input.value) === this.steps.length) this.halt();
     };
     more();
-    if (this.steps.length > 1) this.playing = setInterval(more, 500);
+    if (this.steps.length > 1) this.playing = setInterval(more, still() ? 900 : 500);
   }
 
   halt() {

@@ -90,12 +90,9 @@ export class Dates extends Figure {
     [this.alphabet, this.room] = [options.alphabet, options.room];
     const date = this.asks("Your date", "Let it read", () => this.read());
     this.text.rows = 1;
-    this.answer = make("input", {
-      type: "text",
-      maxlength: LENGTH - 1,
-      spellcheck: "false",
-      dir: "auto",
-    });
+    this.answer = this.bounded(
+      make("input", { type: "text", maxlength: LENGTH - 1, spellcheck: "false", dir: "auto" }),
+    );
     this.trained = choice(
       "The model after",
       options.models.map(({ name }, i) => [i, name]),

@@ -41,12 +41,10 @@ export class Probes extends Figure {
       asked: options.asked,
     });
     const first = this.asks("Your sentence", "Read it", () => this.ask(), MOST);
-    this.second = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
-    this.second.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      this.ask();
-    });
+    this.second = this.bounded(
+      make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.second, () => this.ask());
     const names = options.examples.map((texts) => texts.join(" / "));
     const examples = make(
       "div",
