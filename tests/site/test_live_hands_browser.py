@@ -34,8 +34,8 @@ class Hand:
 SENTENCE = "Ein Hund schläft."
 SLIDER = {"part": "input[type=range]", "then": "ArrowLeft"}
 HANDS = {
-    "translator": Hand(text=SENTENCE, part="[aria-label='Tokens of the translation'] button"),
-    "beams": Hand(text=SENTENCE, part=".lv-found input[type=range]", then="ArrowLeft"),
+    "translator": Hand(text=SENTENCE, part=".lv-tokens button:not([aria-pressed=true])"),
+    "beams": Hand(text=SENTENCE, part="[type=range][value='1']", then="ArrowLeft"),
     "writer": Hand(text="ROMEO:\n", part=".lv-candidates button", starts="Control+Enter"),
     "dates": Hand(
         text="5 may 1821", **SLIDER, touched=".lv-writing .lv-triangle li:nth-child(3) button"
@@ -49,7 +49,7 @@ HANDS = {
     "answers": Hand(text="Greta keeps the lighthouse.", starts="Control+Enter"),
     "reader": Hand(text="The dog barks.", part=".lv-looking button:not([aria-pressed=true])"),
     "senses": Hand(text="The bank is closed.", part=".lv-tokens button:not([aria-pressed=true])"),
-    "probes": Hand(text="They watch it.", part=".lv-found [type=checkbox]", then="Space"),
+    "probes": Hand(text="They watch it.", part="[type=checkbox]", then="Space"),
     "nearness": Hand(text="A dog.\nA cat.", part=".lv-scroll", then="", starts="Control+Enter"),
     "sentence_map": Hand(text="A cow eats grass.", part=".lv-typed button"),
     "digits": Hand(touched=".lv-examples button:nth-child(2)"),
@@ -166,11 +166,22 @@ def reach(page, box, part: str, key: str) -> None:
             break
     else:
         pytest.fail(f"{key} does not lead to {part}")
-    style = page.evaluate(
-        "(({ outlineStyle, outlineWidth }) => [outlineStyle, parseFloat(outlineWidth)])"
-        "(getComputedStyle(document.activeElement))"
-    )
-    assert style[0] != "none" and style[1] > 0, "the focus is seen"
+    assert page.evaluate(SEEN), "the focus is seen"
+
+
+# Whether what has the focus, or a part of it, looks otherwise than without.
+SEEN = """() => {
+  const focused = document.activeElement;
+  const look = () => [focused, ...focused.querySelectorAll("*")].map((one) => {
+    const { outlineStyle, outlineWidth, stroke, strokeWidth } = getComputedStyle(one);
+    return [outlineStyle !== "none" && outlineWidth, stroke, strokeWidth].join();
+  }).join();
+  const now = look();
+  focused.blur();
+  const without = look();
+  focused.focus();
+  return now !== without;
+}"""
 
 
 @pytest.mark.parametrize("name", TEXTS)
