@@ -1,7 +1,7 @@
 // A date, letter by letter (chapter 6): in training the decoder reads the right answer, all of it at once, and the causal mask hides
 // from each position what stands behind it; when it writes, it reads its own letters, one pass after the other.
 import { largest } from "./choosing.js";
-import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
+import { Figure, bar, choice, field, make, megabytes, onEnter, percent } from "./figure.js";
 import { seen, strange, unreadable } from "./letters.js";
 import { Walk } from "./walk.js";
 
@@ -135,9 +135,7 @@ export class Dates extends Figure {
       this.later();
     });
     this.answer.addEventListener("input", () => this.later());
-    this.answer.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.read();
-    });
+    onEnter(this.answer, () => this.read());
     this.trained.select.addEventListener("change", () => this.read());
     for (const button of [this.walk.play, this.walk.next, this.walk.again])
       button.addEventListener("click", () => this.hush());
@@ -226,6 +224,7 @@ export class Dates extends Figure {
 
   // While it plays, nothing is read aloud.
   hush() {
+    if (this.answers) return; // the example is not read aloud
     this.sides.writing.pass.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
   }
 
@@ -367,6 +366,7 @@ export class Dates extends Figure {
 
   paint(step) {
     if (!this.now) return;
+    this.hush();
     if (this.walk.playing) this.used();
     const { training, writing } = this.sides,
       { taught, written } = this.now;

@@ -52,6 +52,16 @@ export function slider(label, { min, max, step, value }, shown) {
   return { input, whole, tell };
 }
 
+// Enter in a field starts, once as long as it is held; not the Enter that ends a word in an input method.
+export function onEnter(input, start) {
+  input.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229)
+      return;
+    event.preventDefault();
+    if (!event.repeat) start();
+  });
+}
+
 // The head and the body of a table whose first column names its rows. heads: [text, kind] of the other columns; rows: [name, ...values].
 export const columns = (heads, rows) => [
   make(
@@ -122,12 +132,7 @@ export class Figure {
     this.text = make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" });
     this.go = make("button", { type: "button", class: "lv-go" }, button);
     this.go.addEventListener("click", () => start());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
-        event.preventDefault();
-        start();
-      }
-    });
+    onEnter(this.text, start);
     this.text.addEventListener("input", () => {
       if (this.text.value.length >= most)
         setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
@@ -183,8 +188,13 @@ export class Figure {
     });
   }
 
-  // Run a task on a model; only the latest one counts.
-  async run(machine, task, request, tell) {
+  // Does the status line tell of a download? It goes on telling when nobody waits for an answer any more.
+  get fetching() {
+    return /^(Fetching|Starting) the model/.test(this.status.textContent);
+  }
+
+  // Run a task on a model; only the latest one counts. `quiet`: of a task that the reader did not ask for nothing is said.
+  async run(machine, task, request, tell, quiet = false) {
     if (this.answers) {
       const { parts, result } = this.answers.shift();
       parts.forEach(tell);
@@ -194,21 +204,24 @@ export class Figure {
     const turn = (this.turn = {});
     const current = () => this.turn === turn;
     try {
-      this.say(
-        machine.loaded
-          ? ""
-          : machine.here
+      if (!machine.loaded)
+        this.say(
+          machine.here
             ? "Starting the model …"
             : `Fetching the model, ${megabytes(machine.bytes)} …`,
-      );
+        );
+      else if (!quiet) this.say("");
       await machine.load((share) => {
-        if (current())
+        if (current() || this.fetching)
           this.say(
             `Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`,
           );
       });
-      if (!current()) return null;
-      this.say(WORKING);
+      if (!current()) {
+        if (!this.turn && this.fetching) this.say("The model is here.");
+        return null;
+      }
+      if (!quiet) this.say(WORKING);
       this.running = machine.ask(task, request, (part) => {
         if (current()) tell(part);
       });
@@ -218,8 +231,10 @@ export class Figure {
       if (this.status.textContent === WORKING) this.say("");
       return result;
     } catch (error) {
-      if (current()) this.say(`That did not work: ${error.message}`, true);
+      if (current() || this.fetching) this.say(`That did not work: ${error.message}`, true);
       return null;
+    } finally {
+      if (current()) this.turn = undefined;
     }
   }
 

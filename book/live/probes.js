@@ -1,6 +1,6 @@
 // A sentence read by probes (chapter 16b): what a linear probe of each state takes each word's tag to be and, below it, what a probe of the
 // same size says that was to learn labels drawn at random. A second sentence shows a word in another context.
-import { Figure, field, make, megabytes, plural } from "./figure.js";
+import { Figure, field, make, megabytes, onEnter, plural } from "./figure.js";
 
 const MOST = 300; // characters of a sentence
 const KINDS = ["tag", "control"];
@@ -42,11 +42,7 @@ export class Probes extends Figure {
     });
     const first = this.asks("Your sentence", "Read it", () => this.ask(), MOST);
     this.second = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
-    this.second.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      this.ask();
-    });
+    onEnter(this.second, () => this.ask());
     const names = options.examples.map((texts) => texts.join(" / "));
     const examples = make(
       "div",
@@ -56,7 +52,7 @@ export class Probes extends Figure {
         this.ask();
       }),
     );
-    this.beside = make("input", { type: "checkbox", checked: "" });
+    this.beside = make("input", { type: "checkbox", checked: "", autocomplete: "off" });
     this.beside.addEventListener("change", () => this.compare());
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.table = make("table", { class: "lv-probes" });
