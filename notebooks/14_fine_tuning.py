@@ -550,7 +550,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # same sentences three times as long, gets 0.45<!-- fine_tuning_small: acceptability_untrained/validation/accuracy/mean
 # .2f --> of the 30 validation sentences right and 0.62<!-- fine_tuning_small: acceptability_untrained/test/accuracy/mean
 # .2f --> of the 50 test sentences, the pre-trained one about 0.75 of both. So there is no sign that the sentences alone
-# taught it; and 30 or 50 sentences say little ([more](../book/results/four_tasks.md#grammar-from-120-sentences)).
+# taught it; and 30 or 50 sentences say little ([the whole table](../book/results/four_tasks.md#grammar-from-120-sentences)).
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two groups of four bars, accuracy from 0 to 1 with a line at 0.5. Sentiment: majority 0.5, bag of words about 0.7, frozen and fine-tuned both between 0.8 and 0.9. Acceptability: majority, bag of words and frozen near 0.5, fine-tuned clearly above, between 0.7 and 0.8."}, "figure": {"caption": "Accuracy on 80 and on 50 sentences, one seed; another moves the blue bars by some points. The thin lines are twice the standard error that so few sentences have by themselves."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 2.8), sharey=True)
