@@ -12,6 +12,7 @@ IN_CHAPTERS = {
     "03_multi_head_attention": ["reader"],
     "05_encoder": ["stream"],
     "06_decoder": ["dates", "at_work"],
+    "07_subwords": ["pieces"],
     "07b_wordpiece": ["pieces"],
     "08_training": ["smoothing"],
     "08b_judging": ["translator"],
