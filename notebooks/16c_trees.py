@@ -259,6 +259,9 @@ plt.show()
 # The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves,
 # whatever it has to do with them. Four of the seven links are right, as many as a chain has.
 #
+# **Your own tree**, this table's, and what becomes of it when the columns' strength is taken off:
+# [Mechanisms in motion](../book/motion.md#a-tree-out-of-a-table).
+#
 # ### Held against a chain
 #
 # Over all test sentences a third baseline stands beside the two from above: trees from the impacts of an untrained

@@ -30,6 +30,7 @@ IN_CHAPTERS = {
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
     "16b_probing": ["probes"],
+    "16c_trees": ["linking"],
     "17_sentence_bert": ["nearness", "pulling"],
     "17b_searching": ["sentence_map"],
     "18_after_bert": ["filler"],
