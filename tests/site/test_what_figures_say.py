@@ -67,6 +67,8 @@ def test_pieces_that_were_left_out_are_told(shows):
     look["attention"] = [[[[1, 0, 0]] * 3]]
     first = {"layer": 0, "head": 0, "tokens": []}
     shown = shows("reader", {"layers": 1, "heads": 1, "first": first}, look)
+    again = "(look) => { shown.answers = [{ parts: [], result: look }]; return shown.read(); }"
+    shown.evaluate(again, look)  # after the example, whose line stands there at first
     assert "the last 40 pieces were left out" in shown.text("[role=status]")
     near = {"tokens": ["[CLS]", "a"], "vector": [1, 0], "read": 254, "pieces": 300}
     lines = f"{'😀' * 69}👩‍🚀 and more\nshort"
@@ -115,7 +117,7 @@ def test_an_id_without_a_vector_is_refused(computing, ids):
 
 
 @pytest.mark.parametrize(
-    ("address", "there"),
+    ("hash_", "there"),
     [
         ("#at-output-1-2", True),
         ("#at-output-x-2", False),
@@ -125,7 +127,7 @@ def test_an_id_without_a_vector_is_refused(computing, ids):
         ("#at-encoder-norm-1", True),
     ],
 )
-def test_an_address_that_leads_nowhere_is_seen(computing, address, there):
+def test_an_address_that_leads_nowhere_is_seen(computing, hash_, there):
     config = {"n_layers": 2, "n_heads": 2, "d_ff": 8, "d_model": 4}
     trace = {"config": config, "source": [1, 2, 3], "read": [1, 2], "candidates": [[1] * 5] * 2}
     found = computing.evaluate(
@@ -133,7 +135,7 @@ def test_an_address_that_leads_nowhere_is_seen(computing, address, there):
           const { fromAddress, valid } = await import("/live/places.js");
           return valid(fromAddress(address), trace);
         }""",
-        [address, trace],
+        [hash_, trace],
     )
     assert found is there
 
@@ -217,7 +219,7 @@ def test_the_download_goes_on_telling(live):
     """Who types while a model comes is told that it has come."""
     page = live(only="sentiment")
     held = []
-    page.context.route("**/minilm_8bit.safetensors**", held.append)
+    page.context.route("**/minilm_8bit.safetensors**", lambda route: held.append(route))
     box = figure(page, "Praise or complaint?")
     box.get_by_role("button", name="Praise or complaint?").click()
     box.get_by_text("Fetching the model").wait_for()
