@@ -274,9 +274,9 @@ def frozen(train, test):
 # %% [markdown]
 # And fine-tuning, [chapter 8](08_training.ipynb)'s loop, whole: batches of 16, a rate of up to $10^{-4}$, for
 # `sentiment` 3 epochs, which makes 42 steps. With Hugging Face's library the loop stays; the classifier is
-# `AutoModelForSequenceClassification` with `num_labels=2` (with 1, its loss is the squared error), its scores are called
-# `logits`, and its tokenizer with `padding=True` stands for `read`. It reports that the head is newly initialised: so it
-# should be.
+# `AutoModelForSequenceClassification` with `num_labels=2` (with 1, its loss is the squared error), which reports on
+# loading that its head is newly initialised, as it should be. Its scores are called `logits`, and its tokenizer with
+# `padding=True` stands for `read`.
 #
 # To save time, `body` freezes MiniLM's word table, half of the model. Results *from five seeds* are those of
 # `experiments/fine_tuning_small.py`, which trains it too.
@@ -834,9 +834,9 @@ assert_close(after, before, atol=1e-4, rtol=0)
 # | rank 8 | 0.34 million | 0.7 MB | 0.880<!-- low_rank_sst2: low_rank/accuracy/mean .3f --> |
 # | a linear model of frozen vectors | 385 | 0.8 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
 #
-# (Means of 4<!-- fine_tuning_sst2: fine_tuned/accuracy/n .0f --> seeds and of 2<!-- low_rank_sst2: low_rank/accuracy/n
-# .0f -->. 872<!-- low_rank_sst2: n_asked .0f --> phrases have a standard error of 0.011, so the first two lines cannot
-# be told apart.)
+# (The first is the mean of 4<!-- fine_tuning_sst2: fine_tuned/accuracy/n .0f --> seeds, the second of 2<!--
+# low_rank_sst2: low_rank/accuracy/n .0f -->. On 872<!-- low_rank_sst2: n_asked .0f --> phrases the standard error is
+# 0.011, so these two cannot be told apart.)
 #
 # The model of rank 8 comes with the course. Its difference was learned from film reviews alone (the number is the
 # probability of praise):
