@@ -282,9 +282,9 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 # All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
 # It leads in both places, by some questions; is that luck? Where it and the counted words disagree, equally good
 # searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins more, but
-# coins are as uneven in about one round of three (last line but one). The counts move whenever this book is edited, and
-# this number with them: a weak hint at best. The three layers do no better than counted words. So not just any vectors
-# from a BERT will do. (Half of the layers are gone as well; exercise 4 trains what is left.)
+# coins are as uneven in one round of a few (last line but one; it moves with the counts, whenever this book is edited):
+# a weak hint at best. The three layers do no better than counted words. So not just any vectors from a BERT will do.
+# (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
 # All of MiniLM also fails more often where the question names BERT, for half of the eight or more (last line): another
 # hint. Perhaps many sections that name it are near to every such question. Of the other misses one is again about label
@@ -527,7 +527,7 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Among three, two or three more than before, and still not more than counted words find.
+# Among three, two or three more than before: about as many as counted words find.
 # Whether more come first depends on the seed.
 
 # %% [markdown]
