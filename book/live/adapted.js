@@ -141,7 +141,10 @@ export class Answers extends Adapted {
 
   // The text that is asked about stands above the question.
   fields(question) {
-    this.context = make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    this.context = this.bounded(
+      make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.context, () => this.ask(), true);
     return [field("A text, of about 130 words at the most", this.context), question];
   }
 
@@ -160,6 +163,11 @@ export class Answers extends Adapted {
       text: this.context.value.trim(),
     });
     if (!found) return;
+    if (!found.read) {
+      this.forget();
+      this.say("In the text there is nothing that MiniLM reads.", true);
+      return;
+    }
     const { context: pieces, from, to, longQuestion } = found;
     if (longQuestion) this.say("The question is too long: its first 64 pieces were read.");
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");

@@ -1,6 +1,6 @@
 // Two words for one hole (chapter 10b): which of them two models find likelier, one that reads only what stands before the hole and
 // one that reads both sides. What was asked stays, so that sentences can be compared.
-import { Figure, field, make, megabytes, onEnter } from "./figure.js";
+import { Figure, field, make, megabytes } from "./figure.js";
 import { signed } from "./walk.js";
 
 const LONGEST = 300, // characters of a sentence
@@ -28,9 +28,11 @@ export class Agreement extends Figure {
       LONGEST,
     );
     this.words = ["", ""].map(() =>
-      make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      this.bounded(
+        make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      ),
     );
-    for (const word of this.words) onEnter(word, () => this.ask());
+    for (const word of this.words) this.starts(word, () => this.ask());
     const names = options.examples.map(({ text }) => text);
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.list = make("ol", { class: "lv-pairs", "aria-label": "Sentences that were asked" });

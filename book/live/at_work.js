@@ -4,6 +4,7 @@
 import { choice, make, percent } from "./figure.js";
 import { Lanes } from "./lanes.js";
 import { Levels } from "./levels.js";
+import { more } from "./machine.js";
 import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
@@ -245,7 +246,7 @@ export class AtWork extends TwoWays {
   // Into the vector that is asked: the code for it is fetched now, and the model, if it has not come yet.
   async enter(path) {
     const { asked, of } = this,
-      code = import("./inside.js").catch((error) => error);
+      code = more("./inside.js").catch((error) => error);
     this.opening = true;
     this.stage.after(this.status);
     if (!of.trace) {

@@ -1,7 +1,7 @@
 // A date, letter by letter (chapter 6): in training the decoder reads the right answer, all of it at once, and the causal mask hides
 // from each position what stands behind it; when it writes, it reads its own letters, one pass after the other.
 import { largest } from "./choosing.js";
-import { Figure, bar, choice, field, make, megabytes, onEnter, percent } from "./figure.js";
+import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
 import { seen, strange, unreadable } from "./letters.js";
 import { Walk } from "./walk.js";
 
@@ -90,12 +90,9 @@ export class Dates extends Figure {
     [this.alphabet, this.room] = [options.alphabet, options.room];
     const date = this.asks("Your date", "Let it read", () => this.read());
     this.text.rows = 1;
-    this.answer = make("input", {
-      type: "text",
-      maxlength: LENGTH - 1,
-      spellcheck: "false",
-      dir: "auto",
-    });
+    this.answer = this.bounded(
+      make("input", { type: "text", maxlength: LENGTH - 1, spellcheck: "false", dir: "auto" }),
+    );
     this.trained = choice(
       "The model after",
       options.models.map(({ name }, i) => [i, name]),
@@ -135,7 +132,7 @@ export class Dates extends Figure {
       this.later();
     });
     this.answer.addEventListener("input", () => this.later());
-    onEnter(this.answer, () => this.read());
+    this.starts(this.answer, () => this.read());
     this.trained.select.addEventListener("change", () => this.read());
     for (const button of [this.walk.play, this.walk.next, this.walk.again])
       button.addEventListener("click", () => this.hush());

@@ -1,5 +1,6 @@
 // Holes by chance (chapter 13): which tokens are chosen, what becomes of them, and the shares over many throws.
 import { Figure, bar, make, percent, plural } from "./figure.js";
+import { textOf } from "./machine.js";
 import { WordPiece } from "./tokens.js";
 
 const SAID = { masked: "becomes [MASK]", random: "becomes another token", kept: "stays as it is" };
@@ -69,14 +70,13 @@ export class Dice extends Figure {
 
   // The word pieces, fetched once.
   pieces() {
-    this.loading ??= (async () => {
-      const response = await fetch(new URL(this.options.vocabulary, import.meta.url));
-      if (!response.ok) throw new Error(`the vocabulary could not be fetched (${response.status})`);
-      return new WordPiece(await response.text());
-    })().catch((error) => {
-      this.loading = undefined;
-      throw error;
-    });
+    this.loading ??= textOf(this.options.vocabulary).then(
+      (text) => (this.ready = new WordPiece(text)),
+      (error) => {
+        this.loading = undefined;
+        throw error;
+      },
+    );
     return this.loading;
   }
 
@@ -88,13 +88,14 @@ export class Dice extends Figure {
     }
     let pieces;
     try {
+      if (!this.ready) this.say("Fetching the vocabulary …");
       pieces = await this.pieces();
     } catch (error) {
       this.say(`That did not work: ${error.message}`, true);
       return;
     }
-    if (text !== this.text.value) return; // typed on meanwhile
     this.say("");
+    if (text !== this.text.value) return; // typed on meanwhile
     this.used();
     if (this.picked) this.empty(); // a throw that was picked would bend the shares
     this.picked = false;

@@ -52,16 +52,6 @@ export function slider(label, { min, max, step, value }, shown) {
   return { input, whole, tell };
 }
 
-// Enter in a field starts, once as long as it is held; not the Enter that ends a word in an input method.
-export function onEnter(input, start) {
-  input.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229)
-      return;
-    event.preventDefault();
-    if (!event.repeat) start();
-  });
-}
-
 // The head and the body of a table whose first column names its rows. heads: [text, kind] of the other columns; rows: [name, ...values].
 export const columns = (heads, rows) => [
   make(
@@ -123,21 +113,53 @@ export class Figure {
   }
 
   say(text, wrong = false) {
-    this.status.textContent = text;
+    this.status.textContent = text || this.wasCut;
     this.status.classList.toggle("lv-wrong", wrong);
+  }
+
+  // A field that takes so many characters. That what was typed or pasted is longer is said where there is nothing else to say, until the text
+  // is another.
+  bounded(input) {
+    input.addEventListener("beforeinput", ({ data, dataTransfer }) => {
+      const { value, selectionStart, selectionEnd, maxLength } = input,
+        more = data ?? dataTransfer?.getData("text/plain") ?? "";
+      if (value.length - (selectionEnd - selectionStart) + more.length <= maxLength) return;
+      setTimeout(() => {
+        this.cutOff = { input, text: input.value };
+        this.say("");
+      }); // when what the input brings about has been said
+    });
+    return input;
+  }
+
+  get wasCut() {
+    const { input, text } = this.cutOff ?? {};
+    return input && input.value === text
+      ? `The field takes ${whole(input.maxLength)} characters; what is longer is cut.`
+      : "";
   }
 
   // The field for a sentence and the button that starts; so does Enter. Returns the field with its label.
   asks(label, button, start, most = MOST) {
-    this.text = make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" });
+    this.text = this.bounded(
+      make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" }),
+    );
     this.go = make("button", { type: "button", class: "lv-go" }, button);
     this.go.addEventListener("click", () => start());
-    onEnter(this.text, start);
-    this.text.addEventListener("input", () => {
-      if (this.text.value.length >= most)
-        setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
-    });
+    this.starts(this.text, start);
     return field(label, this.text);
+  }
+
+  // Enter starts. Where a text has several `lines`, it begins one, and Ctrl + Enter starts. (An Enter that ends a composition does not.)
+  starts(text, start, lines = false) {
+    text.setAttribute("enterkeyhint", lines ? "enter" : "go");
+    if (lines) this.go.title = "Ctrl + Enter in the field does the same";
+    text.onkeydown = (event) => {
+      const other = lines ? !event.ctrlKey && !event.metaKey : event.shiftKey;
+      if (event.key !== "Enter" || event.isComposing || event.keyCode === 229 || other) return;
+      event.preventDefault();
+      if (!event.repeat) start(); // once as long as it is held
+    };
   }
 
   // Another text: what was found for the one before goes.

@@ -133,13 +133,15 @@ class Writer extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", {
-      rows: 9,
-      maxlength: 20_000,
-      dir: "auto",
-      spellcheck: "false",
-      class: "lv-play",
-    });
+    this.text = this.bounded(
+      make("textarea", {
+        rows: 9,
+        maxlength: 20_000,
+        dir: "auto",
+        spellcheck: "false",
+        class: "lv-play",
+      }),
+    );
     this.text.value = options.begin;
     this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) =>
       x.toFixed(1),
@@ -165,6 +167,7 @@ class Writer extends Figure {
     this.note = `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`;
     this.say(this.note);
     this.go.addEventListener("click", () => this.write());
+    this.starts(this.text, () => this.write(), true);
     this.halt.disabled = true;
     this.halt.addEventListener("click", () => {
       this.stop();

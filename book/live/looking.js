@@ -1,7 +1,8 @@
 // A sentence as BERT reads it: a chosen token, and how much of its attention each other one gets, in a layer and a head. All heads
 // stand in a grid, each filled as far as what it gives to the one token that it gives most. Of one head a share is computed before the
 // reader's eyes: the products of query and key, their sum, the division, softmax.
-import { Figure, bar, choice, field, make, megabytes, onEnter, percent } from "./figure.js";
+import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
+import { more } from "./machine.js";
 
 const MEAN = "";
 const strongest = (row) => row.reduce((best, share, j) => (share > row[best] ? j : best), 0);
@@ -13,8 +14,10 @@ export class Reader extends Figure {
     this.first = options.first;
     const sentence = this.asks("Your sentence", "Read it", () => this.read(), 400);
     this.text.value = options.examples[0];
-    this.second = make("textarea", { rows: 1, maxlength: 400, dir: "auto", spellcheck: "false" });
-    onEnter(this.second, () => this.read());
+    this.second = this.bounded(
+      make("textarea", { rows: 1, maxlength: 400, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.second, () => this.read());
     const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
     this.layer = choice("Layer", numbers(options.layers, "layer"));
     this.head = choice("Head", [[MEAN, "mean of all"], ...numbers(options.heads, "head")]);
@@ -207,11 +210,11 @@ export class Reader extends Figure {
         .map(({ select }) => Number(select.value))
         .concat(this.at),
       { tokens } = this.seen;
-    const [found, { num, part, formula, sums }, { dot }] = await Promise.all([
-      this.run(this.machine, "compare", { ...this.texts, layer, head, i }, () => {}),
-      import("./numbers.js"),
-      import("./trace.js"),
-    ]);
+    const code = Promise.all([more("./numbers.js"), more("./trace.js")]).catch((error) => error),
+      found = await this.run(this.machine, "compare", { ...this.texts, layer, head, i }, () => {}),
+      scripts = await code;
+    if (scripts instanceof Error) return this.say(`That did not work: ${scripts.message}`, true);
+    const [{ num, part, formula, sums }, { dot }] = scripts;
     if (!found || !button.isConnected) return;
     for (const other of this.most.querySelectorAll("button"))
       other.setAttribute("aria-pressed", other === button);

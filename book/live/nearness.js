@@ -19,6 +19,7 @@ export class Nearness extends Figure {
       this.compare(),
     );
     this.text.rows = 6;
+    this.starts(this.text, () => this.compare(), true);
     this.text.value = options.examples.join("\n");
     this.table = make("table", { class: "lv-cosines" });
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });

@@ -1,6 +1,6 @@
 // A sentence read by probes (chapter 16b): what a linear probe of each state takes each word's tag to be and, below it, what a probe of the
 // same size says that was to learn labels drawn at random. A second sentence shows a word in another context.
-import { Figure, field, make, megabytes, onEnter, plural } from "./figure.js";
+import { Figure, field, make, megabytes, plural } from "./figure.js";
 
 const MOST = 300; // characters of a sentence
 const KINDS = ["tag", "control"];
@@ -41,8 +41,10 @@ export class Probes extends Figure {
       asked: options.asked,
     });
     const first = this.asks("Your sentence", "Read it", () => this.ask(), MOST);
-    this.second = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
-    onEnter(this.second, () => this.ask());
+    this.second = this.bounded(
+      make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.second, () => this.ask());
     const names = options.examples.map((texts) => texts.join(" / "));
     const examples = make(
       "div",

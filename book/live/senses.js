@@ -12,8 +12,11 @@ export class Senses extends Figure {
     const first = this.asks("First sentence", "Compare", () => this.compare(), MOST);
     this.texts = [
       this.text,
-      make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+      this.bounded(
+        make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+      ),
     ];
+    this.starts(this.texts[1], () => this.compare());
     const second = field("Second sentence", this.texts[1]);
     const examples = make(
       "div",

@@ -553,6 +553,22 @@ def test_a_finger_moves_a_point_up_and_down_without_scrolling_the_page(live):
     assert page.evaluate("scrollY") == before
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+@pytest.mark.parametrize(("name", "pause"), [("stream", 900), ("pulling", 120)])
+def test_who_asked_for_less_motion_gets_single_steps(timed, address, name, pause, motion):
+    """With time to look at each; nothing slides or fades between them."""
+    pause = max(pause, 900) if motion == "reduce" else pause
+    page = timed(f"{address}{PAGE}?only={name}", motion)
+    step = page.get_by_role("slider", name="Step", exact=True)
+    page.get_by_role("button", name="Play").click()
+    for n in range(1, 5):
+        assert step.input_value() == str(n)
+        page.clock.run_for(pause - 10)
+        assert step.input_value() == str(n)
+        assert motion != "reduce" or page.evaluate("document.getAnimations().length") == 0
+        page.clock.run_for(10)
+
+
 def test_axe_finds_nothing(live):
     page = live(path=PAGE, reduced_motion="reduce")
     throw(page)
