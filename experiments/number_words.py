@@ -172,7 +172,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.smoke:
-        train("smoke", replace(RECIPES["minute"], steps=20), 0, None)
+        train("smoke", replace(RECIPES["minute"], steps=100), 0, None)
         return
     if options.runs:
         options.runs.mkdir(parents=True, exist_ok=True)

@@ -20,14 +20,19 @@ EXAMPLES = {
     ],
 }
 NAMES = {"de": "German", "en": "English"}
+NUMBERS = [
+    "three, seventeen, one hundred and two",
+    "twenty-seven, six hundred and eighty",
+    "nine, nine, nine, nine, nine, nine",
+    "two thousand",
+]
 BEAM, ALPHA = 3, 0.6  # of the beam search: width and length penalty, as in book/live/beams.js
 DRAWN = {"temperature": 0.8, "topK": 1e9, "topP": 1}  # how the writer draws at first: from all
 
 
-@cache
-def translator() -> tuple[dict, str]:
-    """The figure with the two translators; one translated sentence."""
-    models = [
+def of_captions() -> list[dict]:
+    """The translators of captions, of both directions."""
+    return [
         {
             **model(
                 "translator",
@@ -37,9 +42,39 @@ def translator() -> tuple[dict, str]:
             "name": f"{NAMES[source]} → {NAMES[target]}",
             "language": source,
             "examples": EXAMPLES[source],
+            "layers": stored.translator(source, target).model.config.n_layers,
         }
         for source, target in stored.DIRECTIONS
     ]
+
+
+def of_numbers() -> list[dict]:
+    """The translators of number words: the one that was trained longer, and the beginner. Their
+    words have small letters only.
+    """
+    half, long = stored.NUMBER_WORDS
+    names = {long: "Numbers, English → German", half: f"Numbers, after {half} steps"}
+    return [
+        {
+            **model(
+                "translator",
+                stored.FOLDER / f"number_words_{steps}.safetensors",
+                stored.FOLDER / "number_words.json",
+            ),
+            "name": name,
+            "language": "en",
+            "examples": NUMBERS,
+            "layers": stored.number_words(steps)[0].config.n_layers,
+            "small": True,
+        }
+        for steps, name in names.items()
+    ]
+
+
+@cache
+def translator() -> tuple[dict, str]:
+    """The figure with the translators; one translated sentence."""
+    models = [*of_captions(), *of_numbers()]
     sentence = EXAMPLES["de"][0]
     (translation,) = stored.translator("de", "en")([sentence])
     options = {

@@ -88,7 +88,7 @@ export class Beams extends TwoWays {
   }
 
   async search() {
-    const text = this.text.value.trim();
+    const text = this.asked;
     this.halt();
     if (!text) {
       this.forget();
@@ -103,7 +103,7 @@ export class Beams extends TwoWays {
     const steps = await this.run(this.machine, "beam", request, () => {});
     if (!steps) return;
     this.steps = steps;
-    this.asked = request;
+    this.searched = request;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds
     this.at.input.value = steps.length;
@@ -236,7 +236,7 @@ export class Beams extends TwoWays {
         "tbody",
         {},
         ...finished.map(({ text, tokens, score: total }) => {
-          const penalty = lengthPenalty(tokens.length, this.asked.alpha);
+          const penalty = lengthPenalty(tokens.length, this.searched.alpha);
           return make(
             "tr",
             {},

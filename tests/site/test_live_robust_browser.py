@@ -19,6 +19,7 @@ EMPTY = {
     "filler": "There is no hole yet",
     "agreement": "There is no hole yet",
     "sentiment": "Type something first.",
+    "similarity": "Type something first.",
     "entities": "Type something first.",
     "answers": "Type",
     "reader": "Type a sentence first.",
@@ -89,6 +90,7 @@ def test_whatever_is_typed_gets_an_answer(live):
             "reader": text,
             "nearness": f"{text}\n{text} again",
             "senses": text,
+            "similarity": text,
             "probes": text,
             "sentence_map": text,
         }.items():
