@@ -21,10 +21,10 @@ EXAMPLES = {
 }
 NAMES = {"de": "German", "en": "English"}
 NUMBERS = [
+    "one hundred and eighty-two, four hundred and four",  # greedily, the beginner goes in circles
     "three, seventeen, one hundred and two",
-    "twenty-seven, six hundred and eighty",
-    "nine, nine, nine, nine, nine, nine",
-    "two thousand",
+    "nine, nine, nine, nine, nine, nine",  # longer than what either was trained on
+    "two thousand",  # a word that neither knows
 ]
 BEAM, ALPHA = 3, 0.6  # of the beam search: width and length penalty, as in book/live/beams.js
 DRAWN = {"temperature": 0.8, "topK": 1e9, "topP": 1}  # how the writer draws at first: from all
@@ -87,12 +87,14 @@ def translator() -> tuple[dict, str]:
 
 @cache
 def beams() -> tuple[dict, str]:
-    """The figure with the translators' beam search; what it finds for one sentence."""
-    models = translator()[0]["models"]
-    sentence, translates = EXAMPLES["de"][0], stored.translator("de", "en")
+    """The figure with the translators' beam search; what the beginner among those of numbers finds
+    for one list. It comes first: it is in doubt, and a beam has something to prune.
+    """
+    *longer, half = of_numbers()
+    (beginner, words), text = stored.number_words(stored.NUMBER_WORDS[0]), NUMBERS[0]
     found, _ = decoding.n_best(
-        translates.model,
-        torch.tensor([translates.source(sentence)]),
+        beginner,
+        torch.tensor([words.encode(data.number_tokens(text), eos=True)]),
         width=BEAM,
         alpha=ALPHA,
         begin=data.BOS,
@@ -101,15 +103,15 @@ def beams() -> tuple[dict, str]:
         never=(data.PAD, data.BOS),
     )
     lines = [
-        f"{score:.2f}  {translates.subwords.decode(tokens.tolist(), skip_specials=True)}"
+        f"{score:.2f}  {' '.join(words.decode(tokens.tolist()))}"
         for tokens, score in zip(found.tokens[0], found.scores[0], strict=True)
     ]
     options = {
         "title": "A beam that grows and is pruned",
-        "models": models,
-        "asks": [{"task": "beam", "text": sentence, "width": BEAM, "alpha": ALPHA}],
+        "models": [half, *longer, *of_captions()],
+        "asks": [{"task": "beam", "text": text, "width": BEAM, "alpha": ALPHA}],
     }
-    return options, "\n".join([sentence, *lines])
+    return options, "\n".join([text, *lines])
 
 
 @cache

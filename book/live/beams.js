@@ -20,7 +20,7 @@ const cut = (token) =>
 export class Beams extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    const sentence = this.asks("Your sentence", "Search", () => this.search(), 300);
+    const sentence = this.asks("Your sentence or list", "Search", () => this.search(), 300);
     this.width = slider("Beam width", { min: 1, max: 6, step: 1, value: 3 }, String);
     this.alpha = slider("Length penalty α", { min: 0, max: 2, step: 0.1, value: 0.6 }, (x) =>
       x.toFixed(1),

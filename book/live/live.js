@@ -7,7 +7,7 @@ import { TwoWays } from "./two_ways.js";
 class Translator extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    const sentence = this.asks("Your sentence", "Translate", () => this.translate());
+    const sentence = this.asks("Your sentence or list", "Translate", () => this.translate());
     this.layer = choice("Attention of", []);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
