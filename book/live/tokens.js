@@ -239,7 +239,7 @@ export class Words {
       .slice(0, NEAR)
       .map(([, one]) => one);
     const rest = letters.length > LONGEST_NAMED ? "…" : "";
-    return `the model does not know the word “${named}${rest}”. It knows ${known.length} words, among them ${near.join(", ")}.`;
+    return `the model does not know the word “${named}${rest}”. It knows ${this.tokens.length - this.specials.size} words, among them ${near.join(", ")}.`;
   }
 
   // The words up to the end token, with blanks between them.
