@@ -664,7 +664,10 @@ del regressor  # with its gradients, 0.13 GB
 # %% [markdown]
 # 0.64 is about what 96 pairs of the right kind gave above, and far less than the cosine. STS-B's captions, headlines
 # and answers from forums do not show that "not to know somebody's whereabouts" is to "have no idea where he is". A good
-# score on a test split says how a model does on *such* sentences. (Try pairs of your own.)
+# score on a test split says how a model does on *such* sentences.
+#
+# **Your own pairs**, with the score and the cosine side by side: [Type
+# your own](../book/live.md#how-alike-are-two-sentences). What do the two say of a sentence and itself?
 #
 # On `entailment`, with 96 pairs too, neither is ahead: fine-tuning has 0.66<!-- fine_tuning_small:
 # entailment/test/accuracy/mean .2f --> from five seeds, logistic regression on both frozen vectors 0.68<!--

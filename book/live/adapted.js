@@ -1,5 +1,6 @@
-// MiniLM with a small difference learned for one task (chapter 14): a sentence judged, its names found, a question answered.
+// MiniLM with a small difference learned for one task (chapter 14): a sentence judged, two compared, names found, a question answered.
 import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
+import { shown } from "./nearness.js";
 
 const UNCASED = "MiniLM reads no capitals: what it found is shown as it read it, in lower case.";
 
@@ -99,6 +100,54 @@ export class Sentiment extends Adapted {
         { class: "lv-candidates lv-plainlist" },
         row("praise", shares[1]),
         row("complaint", shares[0]),
+      ),
+    );
+  }
+}
+
+const MOST_ALIKE = 5; // the scores that the pairs were given end there
+const within = (share) => Math.min(1, Math.max(0, share));
+
+export class Alike extends Adapted {
+  constructor(host, options) {
+    super(host, options, "Second sentence", "How alike?");
+  }
+
+  // The first sentence stands above the second.
+  fields(second) {
+    this.first = make("textarea", { rows: 2, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    return [field("First sentence", this.first), second];
+  }
+
+  name([first, second]) {
+    return `${first} / ${second}`;
+  }
+
+  take([first, second]) {
+    this.first.value = first;
+    super.take(second);
+  }
+
+  async ask() {
+    const found = await this.asked("alike", {
+      first: this.first.value.trim(),
+      second: this.text.value.trim(),
+    });
+    if (!found) return;
+    const row = (name, share, said) =>
+      make("li", {}, make("span", {}, name), bar(within(share), "plain"), make("small", {}, said));
+    const score = found.score.toFixed(1).replace("-", "−");
+    this.found.replaceChildren(
+      make(
+        "ol",
+        { class: "lv-candidates lv-plainlist" },
+        row("score", found.score / MOST_ALIKE, `${score} of 5`),
+        row("cosine", found.cosine, shown(found.cosine)),
+      ),
+      make(
+        "p",
+        { class: "lv-about" },
+        "The score is what was learned from STS-B's pairs; the cosine is that of MiniLM's two vectors as they were before.",
       ),
     );
   }

@@ -22,7 +22,7 @@ const cut = (token) =>
 export class Beams extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    const sentence = this.asks("Your sentence", "Search", () => this.search(), 300);
+    const sentence = this.asks("Your sentence or list", "Search", () => this.search(), 300);
     this.width = slider("Beam width", { min: 1, max: 6, step: 1, value: 3 }, String);
     this.alpha = slider("Length penalty α", { min: 0, max: 2, step: 0.1, value: 0.6 }, (x) =>
       x.toFixed(1),
@@ -90,7 +90,7 @@ export class Beams extends TwoWays {
   }
 
   async search() {
-    const text = this.text.value.trim();
+    const text = this.asked;
     this.halt();
     if (!text) {
       this.forget();
@@ -105,7 +105,7 @@ export class Beams extends TwoWays {
     const steps = await this.run(this.machine, "beam", request, () => {});
     if (!steps) return;
     this.steps = steps;
-    this.asked = request;
+    this.searched = request;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds
     this.at.input.value = steps.length;
@@ -242,7 +242,7 @@ export class Beams extends TwoWays {
         "tbody",
         {},
         ...finished.map(({ text, tokens, score: total }) => {
-          const penalty = lengthPenalty(tokens.length, this.asked.alpha);
+          const penalty = lengthPenalty(tokens.length, this.searched.alpha);
           return make(
             "tr",
             {},

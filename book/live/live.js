@@ -7,11 +7,8 @@ import { TwoWays } from "./two_ways.js";
 class Translator extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    const sentence = this.asks("Your sentence", "Translate", () => this.translate());
-    this.layer = choice("Attention of", [
-      ["", "all layers"],
-      ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`]),
-    ]);
+    const sentence = this.asks("Your sentence or list", "Translate", () => this.translate());
+    this.layer = choice("Attention of", []);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
     this.target = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the translation" });
@@ -46,13 +43,24 @@ class Translator extends TwoWays {
     return "translate";
   }
 
+  prepare() {
+    super.prepare();
+    const { layers } = this.models[this.chosen];
+    this.layer.select.replaceChildren(
+      make("option", { value: "" }, "all layers"),
+      ...Array.from({ length: layers }, (_, layer) =>
+        make("option", { value: layer }, `layer ${layer}`),
+      ),
+    );
+  }
+
   start() {
     return this.translate();
   }
 
   async translate(forced = []) {
     const choosing = this.others.contains(document.activeElement);
-    const text = this.text.value.trim();
+    const text = this.asked;
     if (!text) {
       this.stop();
       this.found.hidden = true;
@@ -433,6 +441,7 @@ const FIGURES = {
   probes: async () => (await import("./probes.js")).Probes,
   sentence_map: async () => (await import("./sentence_map.js")).SentenceMap,
   sentiment: async () => (await import("./adapted.js")).Sentiment,
+  similarity: async () => (await import("./adapted.js")).Alike,
   entities: async () => (await import("./adapted.js")).Names,
   answers: async () => (await import("./adapted.js")).Answers,
   stream: async () => (await import("./stream.js")).Stream,

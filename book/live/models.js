@@ -223,11 +223,12 @@ export class Adapted extends Bert {
     ]);
     super({ config, tensors: { ...tensors, ...Object.fromEntries(beside) } });
     this.names = learned.config.names;
+    this.plain = new Bert({ config, tensors }); // the body as it was published
   }
 
-  // The scores of a text's classes: the head stands on the pooled vector of [CLS].
-  classify(ids) {
-    const pooled = layer(this.tensors, "pooler", [this.read(ids)[0]]);
+  // The scores of a text's classes, or of a pair's: the head stands on the pooled vector of [CLS].
+  classify(ids, segments) {
+    const pooled = layer(this.tensors, "pooler", [this.read(ids, [], segments)[0]]);
     return layer(
       this.tensors,
       "head",

@@ -15,8 +15,8 @@ import {
   span,
 } from "./models.js";
 import { record } from "./recording.js";
-import { mean, readSafetensors } from "./tensors.js";
-import { BPE, WordPiece } from "./tokens.js";
+import { cosine, mean, readSafetensors } from "./tensors.js";
+import { BPE, WordPiece, Words } from "./tokens.js";
 
 const PAD = 0,
   BEGIN = 1,
@@ -39,6 +39,13 @@ const ASKED = 64,
 const cancelled = new Set();
 let model, tokens;
 
+// What cuts the model's texts: a BERT's file is a list of lines, the others' says what it is.
+function reading(vocabulary) {
+  if (model instanceof Bert) return new WordPiece(vocabulary);
+  const kept = JSON.parse(vocabulary);
+  return kept.kind === "words" ? new Words(kept) : new BPE(kept);
+}
+
 // The special tokens: a text has none.
 const named = () => [...tokens.specials].map((name) => tokens.ids.get(name));
 // [CLS] text [SEP], as long as the model can read.
@@ -58,6 +65,13 @@ function left(ids, text, second) {
   const whole = [text, second].reduce((sum, one) => sum + tokens.encode(one).length, 0);
   return whole - (ids.length - (second ? 3 : 2));
 }
+// Two texts' pieces, as many as fit beside [CLS] and two [SEP]; what is too long loses the end of its longer text.
+function shortened(first, second) {
+  const texts = [first, second].map((text) => tokens.encode(text));
+  let over = texts[0].length + texts[1].length - (LONGEST - 3);
+  for (; over > 0; over--) texts[Number(texts[0].length <= texts[1].length)].pop();
+  return texts;
+}
 // How many of a text's pieces were read, of how many.
 function room(text) {
   const pieces = tokens.encode(text).length;
@@ -75,8 +89,7 @@ const tasks = {
     ]);
     model = KINDS[kind](readSafetensors(numbers), beside && readSafetensors(beside));
     if (!vocabularyText) return model.config;
-    tokens =
-      model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
+    tokens = reading(vocabularyText);
     return model.config;
   },
 
@@ -269,6 +282,23 @@ const tasks = {
   // The shares of a text's classes, and how much of the text was read.
   async judge({ text }) {
     return { shares: shares(model.classify(framed(text))), ...room(text) };
+  },
+
+  // How much two texts mean the same, from 0 to 5, as the adapted model has learned it; and the cosine of the two vectors that MiniLM makes
+  // of them without what was learned.
+  async alike({ first, second }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const [one, other] = shortened(first, second);
+    const ids = [begin, ...one, end, ...other, end],
+      segments = ids.map((_, i) => Number(i > one.length + 1));
+    const vectors = [one, other].map((own) => mean(model.plain.read([begin, ...own, end])));
+    const pieces = tokens.encode(first).length + tokens.encode(second).length;
+    return {
+      score: model.classify(ids, segments)[0],
+      cosine: cosine(...vectors),
+      read: one.length + other.length,
+      pieces,
+    };
   },
 
   // A label for each word, from its first piece: {word, label, share}.

@@ -313,6 +313,8 @@ for name in stored.LANGUAGE_MODELS:
     stored.language_model(name)
 for steps in stored.DATES:
     stored.dates(steps)
+for steps in stored.NUMBER_WORDS:
+    stored.number_words(steps)
 print(stored.FOLDER)
 """
 
@@ -337,6 +339,7 @@ def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home
     assert set(asked) >= {
         "fill_mask", "small_bert", "translator", "language_model", "digits", "garments",
         "sentiment", "entities", "answers", "similarity", "dates",
+        "number_words",
     }  # fmt: skip
     assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later
 

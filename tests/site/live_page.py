@@ -25,7 +25,7 @@ IN_CHAPTERS = {
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],
     "13b_how_sure": ["examining"],
-    "14_fine_tuning": ["sentiment"],
+    "14_fine_tuning": ["similarity", "sentiment"],
     "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
