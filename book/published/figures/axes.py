@@ -2,12 +2,7 @@
 
 from matplotlib.axes import Axes
 
-from lectures_lib.show.plots import BLUE, GREEN, GREY, ORANGE, PURPLE, RED
-
-__all__ = [
-    *("BLUE", "ORANGE", "GREEN", "RED", "PURPLE", "GREY"),
-    *("SIZE", "dots", "names_on", "legend_above"),
-]
+from lectures_lib.show.plots import GREY
 
 SIZE = 5.0  # inches wide, which is about the width of a phone: letters keep their size there
 
