@@ -262,7 +262,7 @@ def test_no_drawing_calls_what_is_private_to_the_canvas():
 
 
 def test_is_small(drawing):
-    assert len(drawing._repr_html_().encode()) <= 40_000
+    assert len(drawing._repr_html_().encode()) <= 41_000
 
 
 def shown_numbers(svg: str) -> Counter:

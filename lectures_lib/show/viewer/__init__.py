@@ -24,7 +24,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lectures_lib.show.drawings.palette import CARD
 from lectures_lib.show.viewer.static import COLOURS, describe, picture
 from lectures_lib.show.widget import embedded, source, style_of
 
@@ -37,8 +36,8 @@ def style() -> str:
 
 
 def template() -> str:
-    """The rules for what stands in the viewer's shadow."""
-    return f"<style>\n{CARD}{source('viewer/viewer.css')}</style>"
+    """The rules for what stands in the viewer's shadow, beside those of `style`."""
+    return f"<style>\n{source('viewer/viewer.css')}</style>"
 
 
 class AttentionViewer:
