@@ -31,6 +31,10 @@ PLANE = torch.tensor([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / torch.tensor([[2.0]
 NAMES = ["the", "dog", "barks", "loudly"]
 ANGLES = [20, 100, 190, 320]  # degrees, where their vectors point first
 DRAWS, DRAW = 6, 4  # of random weights, and the one that is shown first
+COLOURS = (  # beside those of every figure
+    *("query", "key", "value", "mask", "encoder"),
+    *("series_1", "series_2", "series_4"),
+)
 PAIRS = [
     ("A man plays the guitar.", "Someone makes music."),
     ("Shares fell on Monday.", "The market lost value."),

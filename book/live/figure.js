@@ -100,7 +100,7 @@ export class Figure {
       ...(still ? [still] : []),
       make(
         "div",
-        { class: "lv-box", role: "group", "aria-label": this.title.textContent },
+        { class: "lv-box figure-card", role: "group", "aria-label": this.title.textContent },
         this.title,
         ...parts,
       ),
