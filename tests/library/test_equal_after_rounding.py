@@ -75,14 +75,18 @@ def test_the_same_words_for_holes(script, tmp_path):
     assert rounding.equal_words(model, another(model), asked, mask_id) < 0.8
 
 
-def test_the_same_dates(script, tmp_path):
+def test_the_same_dates(script, monkeypatch, tmp_path):
     dates = script("dates")
     days = [datetime.date(1969, 7, day) for day in range(1, 21)]
     torch.manual_seed(0)
     model = Transformer(dates.CONFIG).eval()
     kept = halved(model, tmp_path / "dates.safetensors", TransformerConfig)
     assert dates.equal(model, kept, days) > 0.8
-    assert dates.equal(model, another(model), days) < 0.5
+    # in the second spelling one letter of one day is another
+    letters = {"trained": torch.ones(2, 20, 11), "kept": torch.ones(2, 20, 11)}
+    letters["kept"][1, 3, 10] = 2
+    monkeypatch.setattr(dates, "written", lambda model, days, spelling: letters[model][spelling])
+    assert dates.equal("trained", "kept", days) == 39 / 40
 
 
 def test_the_same_next_tokens(script):
