@@ -8,7 +8,7 @@ asked of the stored weights and of their rounding.
 
 The model that fills holes is asked for words; MiniLM as it is published for cosines of sentences
 and of words, and for its attention; MiniLM with thin matrices and heads, which stay as they are,
-for verdicts, names and answers.
+for verdicts, names, answers and scores.
 """
 
 import argparse
@@ -35,7 +35,7 @@ TITLE = "The models that pages fetch: stored weights against their rounding to 8
 N_BATCHES = 20  # of text with holes
 N_INSIDE = 300  # pairs of sentences whose tokens are looked at
 N_QUESTIONS = 300  # of SQuAD
-HEADS = {"sentiment": "sst2", "entities": "wnut", "answers": "squad"}
+HEADS = {"sentiment": "sst2", "entities": "wnut", "answers": "squad", "similarity": "stsb"}
 
 
 def rounded(model: nn.Module, made: Callable) -> tuple[nn.Module, float]:
@@ -128,7 +128,7 @@ def inside(bodies: dict[str, Bert], tokenizer: WordPiece, pairs: list[dict]) -> 
 
 def head(task: str, body: Bert) -> dict:
     """A task's measures with the stored body and with the rounded one; how many of the answers
-    (to the words, of names) stay as they were.
+    (to the words, of names) stay as they were, or how far scores move.
     """
     setting = prepare(HEADS[task])
     if task == "answers":
@@ -136,14 +136,16 @@ def head(task: str, body: Bert) -> dict:
     path = stored.FOLDER / f"{task}.safetensors"
     models = {"stored": stored.load_adapted(path), "eight_bits": stored.load_adapted(path, body)}
     said = {name: setting.said(model) for name, model in models.items()}
+    measured = {
+        name: setting.task.measure(answers, setting.asked) for name, answers in said.items()
+    }
+    if task == "similarity":
+        return {"pairs": len(setting.asked), **moves(*map(torch.tensor, said.values())), **measured}
     each = [
         [label for labels in answers for label in labels] if task == "entities" else answers
         for answers in said.values()
     ]
     same = [one == other for one, other in zip(*each, strict=True)]
-    measured = {
-        name: setting.task.measure(answers, setting.asked) for name, answers in said.items()
-    }
     return {"asked": len(setting.asked), "same_answer": sum(same) / len(same), **measured}
 
 

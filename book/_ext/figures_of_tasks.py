@@ -2,9 +2,11 @@
 
 from functools import cache
 
+import torch.nn.functional as F
 from live_models import adapted
 
 from lectures_lib import stored
+from lectures_lib.models import minilm
 from lectures_lib.tasks import alignment, fine_tuning
 
 JUDGED = [
@@ -12,6 +14,12 @@ JUDGED = [
     "The jokes are old, and so is the hero.",
     "It is not bad at all.",
     "The soup was cold.",
+]
+PAIRS = [
+    ("A man is playing a guitar.", "Someone plays the guitar."),
+    ("The dog bites the man.", "The man bites the dog."),
+    ("I do not know his whereabouts.", "I have no idea where he is."),
+    ("She likes coffee.", "She does not like coffee."),
 ]
 TAGGED = [
     "Met Emma Watson at Heathrow today, she flew in from New York",
@@ -47,6 +55,28 @@ def sentiment() -> tuple[dict, str]:
         "asks": [{"task": "judge", "text": JUDGED[0]}],
     }
     return options, "\n".join(["share of praise", *lines])
+
+
+@cache
+def similarity() -> tuple[dict, str]:
+    """The figure that says how alike two sentences are; the scores of its pairs, and the cosines of
+    MiniLM's vectors.
+    """
+    judge, tokenizer = stored.similarity()
+    rows = [{"first": one, "second": other, "score": 0.0} for one, other in PAIRS]
+    scores = fine_tuning.predict(judge, fine_tuning.pairs(rows, tokenizer))
+    lines = []
+    for (one, other), score in zip(PAIRS, scores, strict=True):
+        both = [minilm.read(text).hidden[-1].mean(dim=0) for text in (one, other)]
+        cosine = F.cosine_similarity(*both, dim=0)
+        lines.append(f"{score:.1f} of 5, cosine {cosine:.2f}  {one} / {other}")
+    options = {
+        "title": "How alike are two sentences?",
+        "models": [adapted("similarity")],
+        "examples": PAIRS,
+        "asks": [{"task": "alike", "first": PAIRS[0][0], "second": PAIRS[0][1]}],
+    }
+    return options, "\n".join(lines)
 
 
 @cache

@@ -20,14 +20,19 @@ EXAMPLES = {
     ],
 }
 NAMES = {"de": "German", "en": "English"}
+NUMBERS = [
+    "one hundred and eighty-two, four hundred and four",  # greedily, the beginner goes in circles
+    "three, seventeen, one hundred and two",
+    "nine, nine, nine, nine, nine, nine",  # longer than what either was trained on
+    "two thousand",  # a word that neither knows
+]
 BEAM, ALPHA = 3, 0.6  # of the beam search: width and length penalty, as in book/live/beams.js
 DRAWN = {"temperature": 0.8, "topK": 1e9, "topP": 1}  # how the writer draws at first: from all
 
 
-@cache
-def translator() -> tuple[dict, str]:
-    """The figure with the two translators; one translated sentence."""
-    models = [
+def of_captions() -> list[dict]:
+    """The translators of captions, of both directions."""
+    return [
         {
             **model(
                 "translator",
@@ -37,9 +42,39 @@ def translator() -> tuple[dict, str]:
             "name": f"{NAMES[source]} → {NAMES[target]}",
             "language": source,
             "examples": EXAMPLES[source],
+            "layers": stored.translator(source, target).model.config.n_layers,
         }
         for source, target in stored.DIRECTIONS
     ]
+
+
+def of_numbers() -> list[dict]:
+    """The translators of number words: the one that was trained longer, and the beginner. Their
+    words have small letters only.
+    """
+    half, long = stored.NUMBER_WORDS
+    names = {long: "Numbers, English → German", half: f"Numbers, after {half} steps"}
+    return [
+        {
+            **model(
+                "translator",
+                stored.FOLDER / f"number_words_{steps}.safetensors",
+                stored.FOLDER / "number_words.json",
+            ),
+            "name": name,
+            "language": "en",
+            "examples": NUMBERS,
+            "layers": stored.number_words(steps)[0].config.n_layers,
+            "small": True,
+        }
+        for steps, name in names.items()
+    ]
+
+
+@cache
+def translator() -> tuple[dict, str]:
+    """The figure with the translators; one translated sentence."""
+    models = [*of_captions(), *of_numbers()]
     sentence = EXAMPLES["de"][0]
     (translation,) = stored.translator("de", "en")([sentence])
     options = {
@@ -52,12 +87,14 @@ def translator() -> tuple[dict, str]:
 
 @cache
 def beams() -> tuple[dict, str]:
-    """The figure with the translators' beam search; what it finds for one sentence."""
-    models = translator()[0]["models"]
-    sentence, translates = EXAMPLES["de"][0], stored.translator("de", "en")
+    """The figure with the translators' beam search; what the beginner among those of numbers finds
+    for one list. It comes first: it is in doubt, and a beam has something to prune.
+    """
+    *longer, half = of_numbers()
+    (beginner, words), text = stored.number_words(stored.NUMBER_WORDS[0]), NUMBERS[0]
     found, _ = decoding.n_best(
-        translates.model,
-        torch.tensor([translates.source(sentence)]),
+        beginner,
+        torch.tensor([words.encode(data.number_tokens(text), eos=True)]),
         width=BEAM,
         alpha=ALPHA,
         begin=data.BOS,
@@ -66,15 +103,15 @@ def beams() -> tuple[dict, str]:
         never=(data.PAD, data.BOS),
     )
     lines = [
-        f"{score:.2f}  {translates.subwords.decode(tokens.tolist(), skip_specials=True)}"
+        f"{score:.2f}  {' '.join(words.decode(tokens.tolist()))}"
         for tokens, score in zip(found.tokens[0], found.scores[0], strict=True)
     ]
     options = {
         "title": "A beam that grows and is pruned",
-        "models": models,
-        "asks": [{"task": "beam", "text": sentence, "width": BEAM, "alpha": ALPHA}],
+        "models": [half, *longer, *of_captions()],
+        "asks": [{"task": "beam", "text": text, "width": BEAM, "alpha": ALPHA}],
     }
-    return options, "\n".join([sentence, *lines])
+    return options, "\n".join([text, *lines])
 
 
 @cache

@@ -10,7 +10,7 @@ from figure_of_a_cache import remembering
 from figure_of_dates import dates_by_letter
 from figures_of_bert import filler, nearness, pieces, reader, senses
 from figures_of_images import digits
-from figures_of_tasks import answers, entities, sentiment
+from figures_of_tasks import answers, entities, sentiment, similarity
 from figures_of_writing import beams, translator, writer
 from probes import probes
 from sentence_map import sentence_map
@@ -27,6 +27,7 @@ FIGURES = {
     "filler": filler,
     "agreement": agreement,
     "sentiment": sentiment,
+    "similarity": similarity,
     "entities": entities,
     "answers": answers,
     "reader": reader,
@@ -47,6 +48,7 @@ SECTIONS = {
     "a-bert-that-fills-holes": "filler",
     "which-of-two-words": "agreement",
     "praise-or-complaint": "sentiment",
+    "how-alike-are-two-sentences": "similarity",
     "names-in-a-message": "entities",
     "a-question-about-a-text": "answers",
     "where-a-bert-looks": "reader",

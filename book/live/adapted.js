@@ -1,5 +1,6 @@
-// MiniLM with a small difference learned for one task (chapter 14): a sentence judged, its names found, a question answered.
+// MiniLM with a small difference learned for one task (chapter 14): a sentence judged, two compared, names found, a question answered.
 import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
+import { shown } from "./nearness.js";
 
 const UNCASED = "MiniLM reads no capitals: what it found is shown as it read it, in lower case.";
 
@@ -104,6 +105,54 @@ export class Sentiment extends Adapted {
   }
 }
 
+const MOST_ALIKE = 5; // the scores that the pairs were given end there
+const within = (share) => Math.min(1, Math.max(0, share));
+
+export class Alike extends Adapted {
+  constructor(host, options) {
+    super(host, options, "Second sentence", "How alike?");
+  }
+
+  // The first sentence stands above the second.
+  fields(second) {
+    this.first = make("textarea", { rows: 2, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    return [field("First sentence", this.first), second];
+  }
+
+  name([first, second]) {
+    return `${first} / ${second}`;
+  }
+
+  take([first, second]) {
+    this.first.value = first;
+    super.take(second);
+  }
+
+  async ask() {
+    const found = await this.asked("alike", {
+      first: this.first.value.trim(),
+      second: this.text.value.trim(),
+    });
+    if (!found) return;
+    const row = (name, share, said) =>
+      make("li", {}, make("span", {}, name), bar(within(share), "plain"), make("small", {}, said));
+    const score = found.score.toFixed(1).replace("-", "−");
+    this.found.replaceChildren(
+      make(
+        "ol",
+        { class: "lv-candidates lv-plainlist" },
+        row("score", found.score / MOST_ALIKE, `${score} of 5`),
+        row("cosine", found.cosine, shown(found.cosine)),
+      ),
+      make(
+        "p",
+        { class: "lv-about" },
+        "The score is what was learned from STS-B's pairs; the cosine is that of MiniLM's two vectors as they were before.",
+      ),
+    );
+  }
+}
+
 export class Names extends Adapted {
   constructor(host, options) {
     super(host, options, "A message", "Find the names");
@@ -118,7 +167,11 @@ export class Names extends Adapted {
         ? make("span", {}, word)
         : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label)),
     );
-    const n = words.filter(({ label }) => label.startsWith("B-")).length;
+    const kind = (at) => words[at]?.label.slice(2);
+    // an I- that goes on with no name of its kind begins one, as seqeval counts
+    const n = words.filter(
+      ({ label }, at) => label.startsWith("B-") || (label !== "O" && kind(at) !== kind(at - 1)),
+    ).length;
     this.found.replaceChildren(
       make(
         "p",
@@ -164,9 +217,12 @@ export class Answers extends Adapted {
       this.say("In the text there is nothing that MiniLM reads.", true);
       return;
     }
-    const { context: pieces, from, to } = found;
+    const { context: pieces, from, to, longQuestion } = found;
+    if (longQuestion) this.say("The question is too long: its first 64 pieces were read.");
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
-    const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
+    // between two pieces, as `joined` has it
+    const space = (at) =>
+      at > 0 && pieces[at] && joined([pieces[at - 1], pieces[at]]).includes(" ") ? " " : "";
     this.found.replaceChildren(
       make("p", { class: "lv-answer" }, part(from, to + 1)),
       make("p", { class: "lv-head" }, UNCASED),

@@ -132,9 +132,7 @@ export class Dates extends Figure {
       this.later();
     });
     this.answer.addEventListener("input", () => this.later());
-    this.answer.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.read();
-    });
+    this.starts(this.answer, () => this.read());
     this.trained.select.addEventListener("change", () => this.read());
     for (const button of [this.walk.play, this.walk.next, this.walk.again])
       button.addEventListener("click", () => this.hush());
@@ -223,6 +221,7 @@ export class Dates extends Figure {
 
   // While it plays, nothing is read aloud.
   hush() {
+    if (this.answers) return; // the example is not read aloud
     this.sides.writing.pass.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
   }
 
@@ -364,6 +363,7 @@ export class Dates extends Figure {
 
   paint(step) {
     if (!this.now) return;
+    this.hush();
     if (this.walk.playing) this.used();
     const { training, writing } = this.sides,
       { taught, written } = this.now;

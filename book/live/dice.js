@@ -187,6 +187,9 @@ export class Dice extends Figure {
   }
 }
 
+// Rounded down: one that is below a limit is never shown as that limit.
+const thrown = (die) => (Math.floor(100 * die) / 100).toFixed(2);
+
 // A token as the model reads it; below it what it was, and its dice.
 function token({ id, kind }, pieces, was, special, { choice, fate }, i) {
   const name = pieces.shown(was),
@@ -194,11 +197,7 @@ function token({ id, kind }, pieces, was, special, { choice, fate }, i) {
   if (special) parts.push(make("small", {}, "never"));
   else
     parts.push(
-      make(
-        "small",
-        {},
-        kind ? `${choice[i].toFixed(2)}, ${fate[i].toFixed(2)}` : choice[i].toFixed(2),
-      ),
+      make("small", {}, kind ? `${thrown(choice[i])}, ${thrown(fate[i])}` : thrown(choice[i])),
     );
   if (kind) parts.push(make("small", { class: "lv-fate" }, kind === "kept" ? "kept" : name));
   const said = kind

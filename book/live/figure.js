@@ -100,7 +100,7 @@ export class Figure {
       ...(still ? [still] : []),
       make(
         "div",
-        { class: "lv-box", role: "group", "aria-label": this.title.textContent },
+        { class: "lv-box figure-card", role: "group", "aria-label": this.title.textContent },
         this.title,
         ...parts,
       ),
@@ -156,9 +156,9 @@ export class Figure {
     if (lines) this.go.title = "Ctrl + Enter in the field does the same";
     text.onkeydown = (event) => {
       const other = lines ? !event.ctrlKey && !event.metaKey : event.shiftKey;
-      if (event.key !== "Enter" || event.isComposing || other) return;
+      if (event.key !== "Enter" || event.isComposing || event.keyCode === 229 || other) return;
       event.preventDefault();
-      start();
+      if (!event.repeat) start(); // once as long as it is held
     };
   }
 
@@ -210,8 +210,13 @@ export class Figure {
     });
   }
 
-  // Run a task on a model; only the latest one counts.
-  async run(machine, task, request, tell) {
+  // Does the status line tell of a download? It goes on telling when nobody waits for an answer any more.
+  get fetching() {
+    return /^(Fetching|Starting) the model/.test(this.status.textContent);
+  }
+
+  // Run a task on a model; only the latest one counts. `quiet`: of a task that the reader did not ask for nothing is said.
+  async run(machine, task, request, tell, quiet = false) {
     if (this.answers) {
       const { parts, result } = this.answers.shift();
       parts.forEach(tell);
@@ -221,21 +226,24 @@ export class Figure {
     const turn = (this.turn = {});
     const current = () => this.turn === turn;
     try {
-      this.say(
-        machine.loaded
-          ? ""
-          : machine.here
+      if (!machine.loaded)
+        this.say(
+          machine.here
             ? "Starting the model …"
             : `Fetching the model, ${megabytes(machine.bytes)} …`,
-      );
+        );
+      else if (!quiet) this.say("");
       await machine.load((share) => {
-        if (current())
+        if (current() || this.fetching)
           this.say(
             `Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`,
           );
       });
-      if (!current()) return null;
-      this.say(WORKING);
+      if (!current()) {
+        if (!this.turn && this.fetching) this.say("The model is here.");
+        return null;
+      }
+      if (!quiet) this.say(WORKING);
       this.running = machine.ask(task, request, (part) => {
         if (current()) tell(part);
       });
@@ -245,8 +253,10 @@ export class Figure {
       if (this.status.textContent === WORKING) this.say("");
       return result;
     } catch (error) {
-      if (current()) this.say(`That did not work: ${error.message}`, true);
+      if (current() || this.fetching) this.say(`That did not work: ${error.message}`, true);
       return null;
+    } finally {
+      if (current()) this.turn = undefined;
     }
   }
 

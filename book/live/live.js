@@ -7,11 +7,8 @@ import { TwoWays } from "./two_ways.js";
 class Translator extends TwoWays {
   constructor(host, options) {
     super(host, options);
-    const sentence = this.asks("Your sentence", "Translate", () => this.translate());
-    this.layer = choice("Attention of", [
-      ["", "all layers"],
-      ...[0, 1, 2, 3].map((layer) => [layer, `layer ${layer}`]),
-    ]);
+    const sentence = this.asks("Your sentence or list", "Translate", () => this.translate());
+    this.layer = choice("Attention of", []);
     this.translation = make("p", { class: "lv-translation", dir: "auto", "aria-live": "polite" });
     this.source = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the source" });
     this.target = make("ol", { class: "lv-tokens", "aria-label": "Tokens of the translation" });
@@ -46,34 +43,52 @@ class Translator extends TwoWays {
     return "translate";
   }
 
+  prepare() {
+    super.prepare();
+    const { layers } = this.models[this.chosen];
+    this.layer.select.replaceChildren(
+      make("option", { value: "" }, "all layers"),
+      ...Array.from({ length: layers }, (_, layer) =>
+        make("option", { value: layer }, `layer ${layer}`),
+      ),
+    );
+  }
+
   start() {
     return this.translate();
   }
 
   async translate(forced = []) {
     const choosing = this.others.contains(document.activeElement);
-    const text = this.text.value.trim();
+    const text = this.asked;
     if (!text) {
       this.stop();
       this.found.hidden = true;
       this.say("Type a sentence first.", true);
       return;
     }
-    this.steps = [];
-    this.forced = forced;
-    this.found.hidden = false;
-    this.translation.textContent = "";
-    for (const list of [this.source, this.target, this.others]) list.replaceChildren();
-    this.about.textContent = "";
     const result = await this.run(this.machine, "translate", { text, forced }, (part) => {
-      if (part.source) this.source.append(...part.source.map((token) => make("li", {}, token)));
+      if (part.source) this.begins(part.source, forced);
       else this.wrote(part);
     });
     if (result) {
       this.say(result.ended ? "" : "Cut off here: the model did not end its sentence.");
       this.look(Math.max(0, Math.min(forced.length - 1, this.steps.length - 1)));
-      if (choosing) this.others.querySelector("[aria-pressed=true]")?.focus(); // the button that was pressed is gone
+      // the button that was pressed is gone; who has gone on elsewhere stays there
+      if (choosing && document.activeElement === document.body)
+        this.others.querySelector("[aria-pressed=true]")?.focus();
     }
+  }
+
+  // What was found before goes when there is something new: not while the model is fetched, which may fail.
+  begins(source, forced) {
+    this.steps = [];
+    this.forced = forced;
+    this.found.hidden = false;
+    this.translation.textContent = "";
+    for (const list of [this.target, this.others]) list.replaceChildren();
+    this.about.textContent = "";
+    this.source.replaceChildren(...source.map((token) => make("li", {}, token)));
   }
 
   wrote(step) {
@@ -157,9 +172,8 @@ class Writer extends Figure {
       this.about,
       this.next,
     );
-    this.say(
-      `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`,
-    );
+    this.note = `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`;
+    this.say(this.note);
     this.go.addEventListener("click", () => this.write());
     this.starts(this.text, () => this.write(), true);
     this.halt.disabled = true;
@@ -223,7 +237,10 @@ class Writer extends Figure {
   forecast() {
     clearTimeout(this.later);
     if (this.machine.loaded) this.later = setTimeout(() => this.start(), 150);
-    else this.forget();
+    else {
+      this.forget();
+      this.say(this.note);
+    }
   }
 
   forget() {
@@ -238,6 +255,7 @@ class Writer extends Figure {
       "next",
       { text: this.text.value, options: this.options },
       () => {},
+      true,
     );
     if (found) this.showNext(found);
   }
@@ -315,12 +333,12 @@ class Filler extends Figure {
   // The sentence as words that can be hidden; what was found for another sentence goes.
   changed() {
     this.stop();
-    this.say(this.machine.loaded ? "" : this.status.textContent);
+    if (this.machine.loaded) this.say("");
     for (const part of [this.pieces, this.about, this.others]) part.replaceChildren();
     let holes = 0;
     this.words.replaceChildren(
       ...this.text.value
-        .split(/(\[MASK\]|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*)/u)
+        .split(/(\[MASK\]|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*)/u)
         .map((part, i, parts) => {
           if (i % 2 === 0) return part;
           const button = make("button", { type: "button" }, part);
@@ -389,11 +407,13 @@ class Filler extends Figure {
         );
         button.addEventListener("click", () => {
           let at = -1;
-          this.text.value = this.text.value.replaceAll(HOLE, () =>
-            ++at === which ? token.replace(/^##/, "") : HOLE,
+          const goesOn = token.startsWith("##"); // the word before the hole
+          this.text.value = this.text.value.replaceAll(/( ?)\[MASK\]/g, (hole, space) =>
+            ++at !== which ? hole : goesOn ? token.slice(2) : space + token,
           );
           this.text.dispatchEvent(new Event("input", { bubbles: true }));
-          if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
+          // the button that was pressed is gone
+          (this.words.querySelectorAll(".lv-hole")[Math.min(which, n - 2)] ?? this.text).focus();
           if (n > 1) this.fill(Math.min(which, n - 2));
         });
         return make("li", {}, button);
@@ -421,6 +441,7 @@ const FIGURES = {
   probes: async () => (await import("./probes.js")).Probes,
   sentence_map: async () => (await import("./sentence_map.js")).SentenceMap,
   sentiment: async () => (await import("./adapted.js")).Sentiment,
+  similarity: async () => (await import("./adapted.js")).Alike,
   entities: async () => (await import("./adapted.js")).Names,
   answers: async () => (await import("./adapted.js")).Answers,
   stream: async () => (await import("./stream.js")).Stream,
@@ -428,6 +449,7 @@ const FIGURES = {
   examining: async () => (await import("./examining.js")).Examining,
   gate: async () => (await import("./gate.js")).Gate,
   dice: async () => (await import("./dice.js")).Dice,
+  linking: async () => (await import("./linking.js")).Linking,
   pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,
 };

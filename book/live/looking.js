@@ -90,11 +90,26 @@ export class Reader extends Figure {
           return button;
         }),
       );
-    return make(
+    const whole = make(
       "div",
       { class: "lv-heads", role: "group", "aria-label": `All ${layers * heads} heads` },
       ...Array.from({ length: layers }, row),
     );
+    whole.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: heads, ArrowUp: -heads }[event.key];
+      const at = this.buttons.findIndex(({ button }) => button === event.target);
+      if (!step || at < 0) return;
+      event.preventDefault();
+      const next = this.buttons[at + step]?.button ?? event.target;
+      this.reach(next);
+      next.focus();
+    });
+    return whole;
+  }
+
+  // Of the heads the Tab key comes to one, the arrow keys to the others.
+  reach(one) {
+    for (const { button } of this.buttons) button.tabIndex = button === one ? 0 : -1;
   }
 
   start() {
@@ -112,6 +127,8 @@ export class Reader extends Figure {
     const texts = { text, second: this.second.value.trim() };
     const found = await this.run(this.machine, "look", texts, () => {});
     if (!found) return;
+    if (found.left > 0)
+      this.say(`Too long to be read whole: the last ${found.left} pieces were left out.`);
     this.texts = texts;
     this.seen = found;
     this.found.hidden = false;
@@ -183,6 +200,8 @@ export class Reader extends Figure {
         value !== MEAN && Number(value) === head && Number(this.layer.select.value) === layer,
       );
     }
+    const pressed = ({ button }) => button.getAttribute("aria-pressed") === "true";
+    this.reach((this.buttons.find(pressed) ?? this.buttons[0]).button);
   }
 
   // How one share comes about: the products of the query and that key, their sum, the division, softmax over all keys.

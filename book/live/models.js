@@ -20,9 +20,8 @@ class Model {
   // Refuse what has no vector.
   check(ids, before = 0) {
     const { vocab_size: size, max_len: room } = this.config;
-    const unknown = ids.find((id) => !(id >= 0 && id < size));
-    if (unknown !== undefined)
-      throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${unknown}`);
+    const at = ids.findIndex((id) => !(id >= 0 && id < size));
+    if (at >= 0) throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${ids[at]}`);
     if (before + ids.length > room)
       throw new Error(`${before + ids.length} tokens are too many: there are ${room} positions`);
   }
@@ -224,11 +223,12 @@ export class Adapted extends Bert {
     ]);
     super({ config, tensors: { ...tensors, ...Object.fromEntries(beside) } });
     this.names = learned.config.names;
+    this.plain = new Bert({ config, tensors }); // the body as it was published
   }
 
-  // The scores of a text's classes: the head stands on the pooled vector of [CLS].
-  classify(ids) {
-    const pooled = layer(this.tensors, "pooler", [this.read(ids)[0]]);
+  // The scores of a text's classes, or of a pair's: the head stands on the pooled vector of [CLS].
+  classify(ids, segments) {
+    const pooled = layer(this.tensors, "pooler", [this.read(ids, [], segments)[0]]);
     return layer(
       this.tensors,
       "head",

@@ -54,7 +54,7 @@ export class Probes extends Figure {
         this.ask();
       }),
     );
-    this.beside = make("input", { type: "checkbox", checked: "" });
+    this.beside = make("input", { type: "checkbox", checked: "", autocomplete: "off" });
     this.beside.addEventListener("change", () => this.compare());
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.table = make("table", { class: "lv-probes" });

@@ -1,5 +1,5 @@
-// Text as tokens and back (chapters 7 and 7b): what the library's `BPE` and `WordPiece` do, from the files that they read. Of a vocabulary a part
-// will do, {id: token}, if it has all that a text becomes.
+// Text as tokens and back (chapters 7 and 7b): what the library's `BPE` and `WordPiece` do, from the files that they read, and its lists of words
+// (chapters 1 and 8). Of a vocabulary of pieces a part will do, {id: token}, if it has all that a text becomes.
 
 const idsOf = (tokens) => new Map(Object.entries(tokens).map(([id, token]) => [token, Number(id)]));
 
@@ -181,6 +181,72 @@ export class WordPiece {
             .flatMap((word) => this.spell(word)),
     );
     return tokens.map((token) => this.ids.get(token));
+  }
+
+  shown(id) {
+    return this.tokens[id];
+  }
+}
+
+// How many letters must be put in, left out or changed to make one word of another.
+function apart(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 0; i < a.length; i++) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min(row[j + 1] + 1, next[j] + 1, row[j] + Number(a[i] !== b[j])));
+    row = next;
+  }
+  return row.at(-1);
+}
+
+const NEAR = 5, // known words that are offered in place of an unknown one
+  LONGEST_NAMED = 30; // letters of it that are shown
+
+// A list of words, and the rule that cuts number words: the library's `WordVocabulary` behind its `number_tokens`. A word that is not on
+// the list would be read as <unk>, whatever it means: here it is refused.
+export class Words {
+  constructor({ words, parts, specials }) {
+    this.tokens = [...specials, ...words];
+    this.specials = new Set(specials);
+    this.ids = idsOf(this.tokens);
+    this.parts = new RegExp(parts.join("|"), "gu");
+  }
+
+  // A comma is a word; a German number that consists of known parts is cut into them.
+  cut(text) {
+    return (text.match(/[\p{L}\p{N}_]+|,/gu) ?? []).flatMap((word) => {
+      const parts = word.match(this.parts) ?? [];
+      return parts.join("") === word ? parts : [word];
+    });
+  }
+
+  encode(text) {
+    const words = this.cut(text),
+      unknown = words.find((word) => !this.ids.has(word));
+    if (!words.length) throw new Error("there is no word in your text");
+    if (unknown !== undefined) throw new Error(this.refusal(unknown));
+    return words.map((word) => this.ids.get(word));
+  }
+
+  refusal(word) {
+    const letters = Array.from(word),
+      named = letters.slice(0, LONGEST_NAMED).join(""),
+      known = this.tokens.filter((one) => !this.specials.has(one) && one !== ",");
+    const near = known
+      .map((one) => [apart(Array.from(named), Array.from(one)), one])
+      .sort(([a], [b]) => a - b)
+      .slice(0, NEAR)
+      .map(([, one]) => one);
+    const rest = letters.length > LONGEST_NAMED ? "…" : "";
+    return `the model does not know the word “${named}${rest}”. It knows ${this.tokens.length - this.specials.size} words, among them ${near.join(", ")}.`;
+  }
+
+  // The words up to the end token, with blanks between them.
+  decode(ids) {
+    const end = ids.findIndex((id) => this.tokens[id] === "</s>"),
+      words = ids.slice(0, end < 0 ? ids.length : end).map((id) => this.tokens[id]);
+    return words.filter((word) => word !== "<pad>" && word !== "<s>").join(" ");
   }
 
   shown(id) {

@@ -1,4 +1,4 @@
-// What the figures of the two translators share: a direction, and for each a model, its language, and sentences to begin with.
+// What the figures of the translators share: a choice among them, and for each a model, its language, and sentences to begin with.
 import { Figure, choice, make, megabytes } from "./figure.js";
 
 export class TwoWays extends Figure {
@@ -21,6 +21,12 @@ export class TwoWays extends Figure {
     return this.machines[this.chosen];
   }
 
+  // What the reader has typed, as the model can read it: one that knows words in small letters only has `small`.
+  get asked() {
+    const text = this.text.value.trim();
+    return this.models[this.chosen].small ? text.toLowerCase() : text;
+  }
+
   // Another direction; what the reader has typed stays. A figure has `verb`, what its button does, and `start`, which does it.
   prepare() {
     const { examples, language } = this.models[this.chosen];
@@ -31,7 +37,11 @@ export class TwoWays extends Figure {
       );
     this.text.lang = language;
     const ours = this.models.flatMap((model) => model.examples);
-    if (!this.text.value.trim() || ours.includes(this.text.value)) this.text.value = examples[0];
+    if (
+      !this.text.value.trim() ||
+      (ours.includes(this.text.value) && !examples.includes(this.text.value))
+    )
+      this.text.value = examples[0];
     this.examples.replaceChildren(
       ...this.offers(
         examples,

@@ -15,8 +15,8 @@ import {
   span,
 } from "./models.js";
 import { record } from "./recording.js";
-import { mean, readSafetensors } from "./tensors.js";
-import { BPE, WordPiece } from "./tokens.js";
+import { cosine, mean, readSafetensors } from "./tensors.js";
+import { BPE, WordPiece, Words } from "./tokens.js";
 
 const PAD = 0,
   BEGIN = 1,
@@ -39,6 +39,13 @@ const ASKED = 64,
 const cancelled = new Set();
 let model, tokens;
 
+// What cuts the model's texts: a BERT's file is a list of lines, the others' says what it is.
+function reading(vocabulary) {
+  if (model instanceof Bert) return new WordPiece(vocabulary);
+  const kept = JSON.parse(vocabulary);
+  return kept.kind === "words" ? new Words(kept) : new BPE(kept);
+}
+
 // The special tokens: a text has none.
 const named = () => [...tokens.specials].map((name) => tokens.ids.get(name));
 // [CLS] text [SEP], as long as the model can read.
@@ -52,6 +59,18 @@ function paired(text, second) {
     room = Math.max(0, LONGEST - first.length - 1);
   const rest = second ? [...tokens.encode(second).slice(0, room), first.at(-1)] : [];
   return { ids: [...first, ...rest], segments: [...first.map(() => 0), ...rest.map(() => 1)] };
+}
+// How many pieces of one or two texts were left out of `ids`.
+function left(ids, text, second) {
+  const whole = [text, second].reduce((sum, one) => sum + tokens.encode(one).length, 0);
+  return whole - (ids.length - (second ? 3 : 2));
+}
+// Two texts' pieces, as many as fit beside [CLS] and two [SEP]; what is too long loses the end of its longer text.
+function shortened(first, second) {
+  const texts = [first, second].map((text) => tokens.encode(text));
+  let over = texts[0].length + texts[1].length - (LONGEST - 3);
+  for (; over > 0; over--) texts[Number(texts[0].length <= texts[1].length)].pop();
+  return texts;
 }
 // How many of a text's pieces were read, of how many.
 function room(text) {
@@ -70,8 +89,7 @@ const tasks = {
     ]);
     model = KINDS[kind](readSafetensors(numbers), beside && readSafetensors(beside));
     if (!vocabularyText) return model.config;
-    tokens =
-      model instanceof Bert ? new WordPiece(vocabularyText) : new BPE(JSON.parse(vocabularyText));
+    tokens = reading(vocabularyText);
     return model.config;
   },
 
@@ -241,7 +259,12 @@ const tasks = {
       }),
       segments,
     );
-    return { tokens: ids.map((id) => tokens.shown(id)), segments, attention };
+    return {
+      tokens: ids.map((id) => tokens.shown(id)),
+      segments,
+      attention,
+      left: left(ids, text, second),
+    };
   },
 
   // The query of token i and the key of each token, in one head of one layer.
@@ -259,6 +282,23 @@ const tasks = {
   // The shares of a text's classes, and how much of the text was read.
   async judge({ text }) {
     return { shares: shares(model.classify(framed(text))), ...room(text) };
+  },
+
+  // How much two texts mean the same, from 0 to 5, as the adapted model has learned it; and the cosine of the two vectors that MiniLM makes
+  // of them without what was learned.
+  async alike({ first, second }) {
+    const [begin, end] = ["[CLS]", "[SEP]"].map((name) => tokens.ids.get(name));
+    const [one, other] = shortened(first, second);
+    const ids = [begin, ...one, end, ...other, end],
+      segments = ids.map((_, i) => Number(i > one.length + 1));
+    const vectors = [one, other].map((own) => mean(model.plain.read([begin, ...own, end])));
+    const pieces = tokens.encode(first).length + tokens.encode(second).length;
+    return {
+      score: model.classify(ids, segments)[0],
+      cosine: cosine(...vectors),
+      read: one.length + other.length,
+      pieces,
+    };
   },
 
   // A label for each word, from its first piece: {word, label, share}.
@@ -298,6 +338,7 @@ const tasks = {
       to,
       read: context.length,
       pieces: whole.length,
+      longQuestion: tokens.encode(question).length > ASKED,
     };
   },
 
@@ -320,7 +361,7 @@ const tasks = {
     const states = model
       .states(ids)
       .map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
-    return { ids, tokens: shown, states };
+    return { ids, tokens: shown, states, ...room(text) };
   },
 
   // A text's words, each with its drawn label if the probes have met it; and what the probes of each state take for its tag and for
@@ -357,7 +398,11 @@ const tasks = {
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
     const ids = framed(text);
-    return { tokens: ids.map((id) => tokens.shown(id)), vector: mean(model.read(ids)) };
+    return {
+      tokens: ids.map((id) => tokens.shown(id)),
+      vector: mean(model.read(ids)),
+      ...room(text),
+    };
   },
 
   // A text on the map of sentences: its vector, its place and its cosine with each sentence there; whether it has something that
@@ -405,12 +450,17 @@ const tasks = {
   },
 };
 
+const pending = new Set();
+
 onmessage = async ({ data: { id, task, ...request } }) => {
   if (task === "cancel") {
-    cancelled.add(request.which);
+    if (pending.has(request.which)) cancelled.add(request.which);
     return;
   }
+  pending.add(id);
   try {
+    await pause(); // what has been cancelled meanwhile is not computed
+    if (cancelled.has(id)) return;
     const result = await tasks[task](
       request,
       (part) => postMessage({ id, part }),
@@ -420,6 +470,7 @@ onmessage = async ({ data: { id, task, ...request } }) => {
   } catch (error) {
     postMessage({ id, error: error.message });
   } finally {
+    pending.delete(id);
     cancelled.delete(id);
   }
 };

@@ -22,8 +22,10 @@ _SIMPLE = (
 _REGULAR = [
     stem + ending for stem in ("drei", "vier", "fünf", "acht", "neun") for ending in ("zehn", "zig")
 ]
-_PARTS = sorted([*_SIMPLE.split(), *_REGULAR, "hundert", "tausend", "und"], key=len, reverse=True)
-_GERMAN = re.compile("|".join(_PARTS))
+GERMAN_PARTS = sorted(
+    [*_SIMPLE.split(), *_REGULAR, "hundert", "tausend", "und"], key=len, reverse=True
+)
+_GERMAN = re.compile("|".join(GERMAN_PARTS))
 
 
 def number_words(

@@ -122,7 +122,7 @@
         stop = () => cancelAnimationFrame(frame);
       });
     }
-    const box = make("div", { class: "dl-box", role: "group", "aria-label": title }, make("p", { class: "dl-title" }, title), bar, picture.svg, says);
+    const box = make("div", { class: "dl-box figure-card", role: "group", "aria-label": title }, make("p", { class: "dl-title" }, title), bar, picture.svg, says);
     host.attachShadow({ mode: "open" }).append(host.querySelector("style").cloneNode(true), box, make("slot"));
     paint(start.start);
   }

@@ -48,7 +48,7 @@
       next.setAttribute("aria-disabled", shown === last);
     }
 
-    const box = make("div", { class: "st-box", role: "group", "aria-label": title, "aria-describedby": "about" },
+    const box = make("div", { class: "st-box figure-card", role: "group", "aria-label": title, "aria-describedby": "about" },
       make("p", { class: "st-title" }, title),
       make("p", { id: "about", class: "st-hidden" }, alt),
       make("div", { class: "st-bar" }, back, slider, next, place),

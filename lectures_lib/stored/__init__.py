@@ -5,6 +5,7 @@ card beside each file tells how).
     translate = stored.translator("de", "en")  # a Transformer of two million numbers (chapter 8)
     model, letters = stored.language_model()   # a small GPT that writes plays (chapter 10)
     model = stored.dates()                     # reads dates, letter by letter (chapter 6)
+    model, words = stored.number_words()       # reads lists of numbers, in words (chapter 8)
     model, tokenizer = stored.small_bert()     # in the middle of its training (chapter 13)
     model, tokenizer = stored.sentiment()      # MiniLM, adapted to film reviews (chapter 14)
 
@@ -29,11 +30,14 @@ from lectures_lib.stored.from_nothing import (
     DATES,
     DIRECTIONS,
     LANGUAGE_MODELS,
+    NUMBER_WORDS,
     dates,
     digits,
     garments,
     language_model,
+    number_words,
     save_language_model,
+    save_number_words,
     save_translator,
     small_bert,
     translator,
@@ -54,6 +58,7 @@ __all__ = [
     "DIRECTIONS",
     "FOLDER",
     "LANGUAGE_MODELS",
+    "NUMBER_WORDS",
     "TASKS",
     "adapted",
     "added",
@@ -70,11 +75,13 @@ __all__ = [
     "load_halves",
     "minilm_below_zeros",
     "named_anew",
+    "number_words",
     "packed",
     "save_adapted",
     "save_eight_bits",
     "save_halves",
     "save_language_model",
+    "save_number_words",
     "save_translator",
     "sentiment",
     "similarity",

@@ -1,9 +1,13 @@
 """Models that began with nothing, of this book's own sizes: all of them in half precision."""
 
+import json
 from functools import cache
 from pathlib import Path
 
 from lectures_lib.data.images import GARMENTS
+from lectures_lib.data.numbers import GERMAN_PARTS
+from lectures_lib.data.words import SPECIAL, WordVocabulary
+from lectures_lib.files import write_whole
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -14,6 +18,7 @@ from lectures_lib.tokenization import BPE, WordPiece
 
 DIRECTIONS = [("de", "en"), ("en", "de")]
 DATES = [150, 6000]  # steps
+NUMBER_WORDS = [160, 12_000]  # steps
 LANGUAGE_MODELS = ["shakespeare", "wikitext"]
 
 
@@ -92,6 +97,47 @@ def _dates(steps: int) -> Transformer:
     if steps not in DATES:
         raise ValueError(f"there is a translator of dates after {DATES} steps, not after {steps}")
     return load_halves(FOLDER / f"dates_{steps}.safetensors", TransformerConfig, Transformer)
+
+
+def number_words(steps: int = 12_000) -> tuple[Transformer, WordVocabulary]:
+    """Chapter 8's translator of lists of number words, from English into German, and its words:
+    after 12,000 steps, or 160 of the chapter's 600 (`experiments/number_words.py`).
+    `lectures_lib.data.number_tokens` cuts a list into words.
+
+    Read once, shared by all who ask: copy it before you train it.
+
+    Raises:
+        ValueError: for another number of steps, or a file that is damaged.
+    """
+    return _number_words(steps)
+
+
+@cache
+def _number_words(steps: int) -> tuple[Transformer, WordVocabulary]:
+    if steps not in NUMBER_WORDS:
+        raise ValueError(
+            f"there is a translator of number words after {NUMBER_WORDS} steps, not after {steps}"
+        )
+    model = load_halves(
+        FOLDER / f"number_words_{steps}.safetensors", TransformerConfig, Transformer
+    )
+    kept = json.loads((FOLDER / "number_words.json").read_text(encoding="utf-8"))
+    return model, WordVocabulary(kept["words"])
+
+
+def save_number_words(model: Transformer, words: WordVocabulary, steps: int) -> None:
+    """Write what `number_words` reads. Both models have the same words. Beside them stand the parts
+    that a German number is cut into: a page that reads the file has nothing else to go by.
+    """
+    save_halves(model, FOLDER / f"number_words_{steps}.safetensors")
+    kept = {
+        "kind": "words",
+        "specials": list(SPECIAL),
+        "words": words.words[len(SPECIAL) :],
+        "parts": GERMAN_PARTS,
+    }
+    text = json.dumps(kept, indent=1, ensure_ascii=False)
+    write_whole(FOLDER / "number_words.json", text + "\n")
 
 
 def small_bert(

@@ -1,9 +1,10 @@
-"""A sentence judged, names found, a question answered in the page: with MiniLM in 8 bits and the
+"""A sentence judged, two compared, names found, a question answered in the page: with MiniLM in 8 bits and the
 small differences beside it, as the library computes them.
 """
 
 from functools import cache
 
+import axe
 import computed
 import pytest
 import torch
@@ -17,6 +18,7 @@ from lectures_lib.tokenization import WordPiece
 pytestmark = pytest.mark.browser
 WORDPIECE = WordPiece.load(checkpoint() / "vocab.txt")
 PRAISE, NAMES, ANSWERS = "Praise or complaint?", "Names in a message", "A question about a text"
+ALIKE = "How alike are two sentences?"
 
 
 @cache
@@ -82,6 +84,71 @@ def test_answers_are_the_librarys(computing, html):
         [expected.tolist(), first, len(read.ids) - 2],
     )
     assert tuple(spanned) == tuple(fine_tuning.predict(model, examples)[0])
+
+
+COMPARED = [
+    ("They postponed the meeting to Friday.", "The meeting was put off until Friday."),
+    ("no", "Was?! 😀 naïve"),
+    ("a good one " * 60, "a bad one " * 40),
+    ("yes", "a good one " * 100),
+]
+
+
+def expected_of(html, first, second):
+    """The score, the cosine, and how many pieces were read of how many."""
+    ids, segments = (
+        getattr(WORDPIECE.pair(first, second, 256), name) for name in ("ids", "segments")
+    )
+    n = segments.index(1)
+    body, read = computed.rounded(html, "minilm"), (ids[:n], [ids[0], *ids[n:]])
+    with torch.no_grad():
+        score = in_eight_bits(html, "similarity")(torch.tensor([ids]), torch.tensor([segments]))
+        vectors = [body(torch.tensor([one])).hidden[0].mean(dim=0) for one in read]
+    pieces = len(WORDPIECE.encode(first)) + len(WORDPIECE.encode(second))
+    return score.item(), torch.cosine_similarity(*vectors, dim=0).item(), len(ids) - 3, pieces
+
+
+@pytest.mark.parametrize(("first", "second"), COMPARED, ids=lambda text: text[:9])
+def test_scores_and_cosines_are_the_librarys(used, html, first, second):
+    """Asked of the worker: also what is cut off of texts that are too long."""
+    found = used.evaluate(
+        """async ([first, second]) => {
+          const { Machine } = await import("/live/machine.js");
+          const place = [...document.querySelectorAll(".live[data-live]")].find((one) =>
+            JSON.parse(one.dataset.live).figure === "similarity");
+          window.alike ??= new Machine(JSON.parse(place.dataset.live).models[0]);
+          await alike.load();
+          const { score, cosine, read, pieces } = await alike.ask("alike", { first, second }).promise;
+          return [score, cosine, read, pieces];
+        }""",
+        [first, second],
+    )
+    score, cosine, read, pieces = expected_of(html, first, second)
+    assert found == [
+        pytest.approx(score, abs=2e-3), pytest.approx(cosine, abs=1e-3), read, pieces
+    ]  # fmt: skip
+
+
+def test_two_sentences_of_a_reader_are_compared(used, html):
+    box = figure(used, ALIKE)
+    first, second = COMPARED[0]
+    box.get_by_label("First sentence").fill(first)
+    box.get_by_label("Second sentence").fill(second)
+    box.get_by_role("button", name="How alike?").click()
+    rows = box.locator(".lv-candidates li")
+    rows.first.wait_for()
+    score, cosine, _, _ = expected_of(html, first, second)
+    assert [row.split() for row in rows.all_inner_texts()] == [
+        ["score", f"{score:.1f}", "of", "5"], ["cosine", f"{cosine:.2f}"]
+    ]  # fmt: skip
+    box.get_by_label("First sentence").fill(" ")
+    assert rows.first.is_hidden()
+    box.get_by_role("button", name="How alike?").click()
+    assert "Type something first" in box.get_by_role("status").inner_text()
+    box.locator(".lv-examples button").nth(1).click()
+    rows.first.wait_for()
+    assert "bites" in box.get_by_label("First sentence").input_value()
+    assert axe.by_day_and_night(used, ".live") == []
 
 
 def test_a_readers_sentence_is_judged(live):
@@ -161,12 +228,12 @@ def test_of_a_short_text_nothing_is_said(live):
 
 def test_figures_of_one_page_fetch_their_common_file_once(live):
     page = live()
-    for title in (PRAISE, NAMES, ANSWERS):
+    for title in (PRAISE, ALIKE, NAMES, ANSWERS):
         box = figure(page, title)
         box.locator(".lv-go").click()
         box.locator(".lv-status:empty").wait_for(state="attached")
     fetched = [file_name(url) for url in page.asked if "/models/" in url]
     assert sorted(fetched) == sorted(
         ["minilm_8bit.safetensors", "vocab.txt"]
-        + [f"{task}.safetensors" for task in ("sentiment", "entities", "answers")]
+        + [f"{task}.safetensors" for task in ("sentiment", "similarity", "entities", "answers")]
     )

@@ -74,7 +74,9 @@ def test_the_beam_is_the_librarys(computing, direction, text, width, alpha):
 
 
 def search(page, text):
+    """With the translator of captions."""
     box = figure(page, BEAM)
+    box.get_by_label("Direction").select_option("German → English")
     box.get_by_label("Your sentence").fill(text)
     box.get_by_role("button", name="Search").click()
     return box

@@ -221,6 +221,7 @@ def test_what_eight_bits_change_stands_behind_every_rounded_model(live):
         ),
         "answers": f"{100 * measured['results']['answers']['same_answer']:.1f} % get the same answer",
         **dict.fromkeys(("nearness", "sentence_map"), "Spearman's correlation"),
+        "similarity": "the scores of",
         **dict.fromkeys(("sentiment", "entities", "reader", "senses", "probes"), "8 bits"),
         "digits": "In half precision, not in 8 bits",
     }.items():
