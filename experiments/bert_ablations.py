@@ -1,11 +1,13 @@
 """What do BERT's choices bring, in a small BERT on real text? (chapter 13c)
 
+    python experiments/bert_ablations.py --size smoke
+        a minute, to see that all works; nothing is written
     python experiments/bert_ablations.py --runs FOLDER
         every variant, three seeds each, on WikiText-2, two hours of one core; writes
         book/results/bert_ablations.json; run again with the same folder, it goes on
     python experiments/bert_ablations.py --only paper no_nsp --runs FOLDER
-        some of the variants only; what the file says of the others is kept (`--seeds 0 1`
-        takes fewer seeds: so the left-to-right model, a slower one, was trained)
+        some of the variants only; what the file says of the others is kept, and of other seeds
+        (`--seeds 0 1` takes fewer: so the left-to-right model, a slower one, was trained)
     python experiments/bert_ablations.py --size full --runs FOLDER
         a larger one, trained longer, on a GPU; bert_ablations_full.json (with
         --only, runs can be trained side by side in the same folder)
@@ -20,9 +22,10 @@ the same tokens, and sees all that stands to their left.
 import argparse
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -51,10 +54,25 @@ class Ablations(Size):
     """And how exactly it is computed, and where it is written."""
 
     mixed_precision: str = "no"
-    file: str = "bert_ablations"
+    file: str | None = "bert_ablations"  # in book/results
+
+    def of_a_run(self) -> dict[str, Any]:
+        """What a single run depends on, as its file keeps it."""
+        return {name: value for name, value in asdict(self).items() if name != "file"}
 
 
 SIZES = {
+    "smoke": Ablations(
+        "real",
+        replace(BertConfig.TINY, d_model=32, n_layers=1, n_heads=2, d_ff=64),
+        vocab=300,
+        max_len=24,
+        batch=8,
+        steps=10,
+        rate=4e-3,
+        wide=True,
+        file=None,
+    ),
     "cpu": Ablations(
         "real",
         replace(BertConfig.TINY, d_model=128, n_layers=2, d_ff=512),
@@ -196,8 +214,9 @@ def measure(
     kept: Path,
 ) -> dict[str, float]:
     """One run, or what is kept of it."""
-    if kept.exists():
-        return json.loads(kept.read_text())
+    settings = size.of_a_run()
+    if found := results.kept_run(kept, settings):
+        return found
     began = time.monotonic()
     kept.parent.mkdir(parents=True, exist_ok=True)
     model = train(size, variant, documents, tokenizer, seed, kept.with_suffix(".checkpoint"))
@@ -209,14 +228,16 @@ def measure(
         found = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
         if VARIANTS[variant][1] is not None:
             found["next_sentence"] = scores.next_sentence
-    found["minutes"] = (time.monotonic() - began) / 60
+    found |= {"minutes": (time.monotonic() - began) / 60, "size": settings}
     write_whole(kept, json.dumps(found))
     print(variant, seed, found, flush=True)
     return found
 
 
 def main() -> None:
-    """Every variant with every seed, a seed at a time; the file is written after each seed."""
+    """Every variant with every seed, a seed at a time; the file is written after each seed, and
+    what it holds of other seeds and variants stays.
+    """
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -238,26 +259,38 @@ def main() -> None:
         held_out, tokenizer, max_len=size.max_len, batch_size=size.batch, seed=99
     ).epoch(0)
     asked = list(islice(asked, 30))
-    try:
-        measured = results.load(size.file)["results"]
-    except FileNotFoundError:
-        measured = {}
-    measured["steps"] = size.steps
+    title = (
+        f"BERT's choices one at a time, in a small BERT on WikiText-2 ({size.steps} steps): "
+        "held-out tokens behind [MASK], and next sentence"
+    )
+    record = size.file and results.to_add_to(size.file, title, size.of_a_run())
+    record = record or {"results": {}, "seeds": []}
+    earlier = record["results"]
+    earlier_seeds = {
+        variant: record.get("seeds_of", {}).get(variant, record["seeds"])[
+            : found["perplexity"]["n"]
+        ]
+        for variant, found in earlier.items()
+        if variant in VARIANTS
+    }
+    measured, seeds_of = earlier | {"steps": size.steps}, dict(earlier_seeds)
     for name, table in tables(documents, tokenizer).items():
         scores = evaluate(table, asked, tokenizer.token_id("[MASK]"))
         measured[name] = {"perplexity": scores.perplexity, "accuracy": scores.accuracy}
-    runs: dict[str, list] = {variant: [] for variant in options.only}
+    runs: dict[str, dict[int, dict]] = {variant: {} for variant in options.only}
     for seed in options.seeds:
         for variant, found in runs.items():
             kept = folder / f"{variant}_{seed}.json"
-            found.append(measure(size, variant, documents, tokenizer, asked, seed, kept))
+            run = measure(size, variant, documents, tokenizer, asked, seed, kept)
+            found[seed] = {name: run[name] for name in run if name != "size"}
         for variant, found in runs.items():
-            measured[variant] = results.spreads(found)
-        title = (
-            f"BERT's choices one at a time, in a small BERT on WikiText-2 ({size.steps} steps): "
-            "held-out tokens behind [MASK], and next sentence"
-        )
-        results.save(size.file, measured, title, SEEDS)
+            measured[variant], seeds_of[variant] = results.together(
+                found, earlier.get(variant), earlier_seeds.get(variant, [])
+            )
+        if size.file is not None:
+            seeds = sorted({seed for of in seeds_of.values() for seed in of})
+            settings = {"settings": size.of_a_run(), "seeds_of": seeds_of}
+            results.save(size.file, measured, title, seeds, **settings)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,8 @@ The model, the days and the two spellings are the chapter's, and the same 1,000 
 The chapter takes 400 steps; here one model takes 6,000, and another 150, as the chapter's novice
 does. Measured, before and after the numbers are rounded to half precision: the share of those days
 that are written without a mistake, in both spellings; the share of their letters that are right
-with a teacher, and alone; and the same days two hundred years earlier.
+with a teacher, and alone; and the same days two hundred years earlier. And how many of the days are
+written after rounding as they were before.
 """
 
 import argparse
@@ -48,13 +49,26 @@ Days = list[datetime.date]
 
 
 @torch.no_grad()
+def written(model: Transformer, days: Days, spelling: int) -> Tensor:
+    """What the model writes for these days, alone: (days, 11) letters."""
+    source, lengths = to_ids([spellings(day)[spelling] for day in days])
+    alone = decoding.greedy(model, source, lengths, begin=BEGIN, end=END, max_len=LENGTH).tokens
+    return torch.nn.functional.pad(alone, (0, LENGTH - alone.shape[1]))
+
+
+def equal(trained: Transformer, kept: Transformer, days: Days) -> float:
+    """The share of the days, in both spellings, for which both models write the same."""
+    same = [written(trained, days, s) == written(kept, days, s) for s in (0, 1)]
+    return torch.cat(same).all(dim=1).double().mean().item()
+
+
+@torch.no_grad()
 def right(model: Transformer, days: Days, spelling: int) -> dict[str, Tensor]:
     """Which letters (days, 11) of these days are right, with a teacher and alone."""
     source, lengths = to_ids([spellings(day)[spelling] for day in days])
     target, _ = to_ids([f">{day.isoformat()}." for day in days])
     taught = model(source, target[:, :-1], lengths).argmax(dim=-1)
-    alone = decoding.greedy(model, source, lengths, begin=BEGIN, end=END, max_len=LENGTH).tokens
-    alone = torch.nn.functional.pad(alone, (0, LENGTH - alone.shape[1]))
+    alone = written(model, days, spelling)
     return {"with_a_teacher": taught == target[:, 1:], "alone": alone == target[:, 1:]}
 
 
@@ -134,6 +148,7 @@ def main() -> None:
         stored.save_halves(model, stored.FOLDER / f"dates_{steps}.safetensors")
         stored.dates.cache_clear()
         after = measured(stored.dates(steps), unseen)
+        after["equal"] = equal(model, stored.dates(steps), unseen)
         found[f"steps_{steps}"] = {"single": before, "stored": after, "minutes": minutes}
     found["parameters"] = sum(p.numel() for p in model.parameters())
     results.save("dates", found, "Dates, letter by letter: 1,000 that were kept aside", [SEED])

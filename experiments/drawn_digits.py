@@ -15,6 +15,7 @@ from math import cos, radians, sin
 
 import torch
 import torch.nn.functional as F
+from rounding import equal_labels
 from torch import Tensor
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -106,6 +107,8 @@ def main() -> None:
     stored.save_halves(model, stored.FOLDER / "digits.safetensors")
     stored.digits.cache_clear()
     after = measured(stored.digits())
+    test = data.stack(data.load("images", "test")).images
+    after["equal"] = equal_labels(model, stored.digits(), test)
     found = {"single": before, "stored": after, "steps": STEPS, "minutes": minutes}
     print(found)
     results.save("drawn_digits", found, "A ViT for drawn digits", [0])

@@ -35,7 +35,7 @@ import time
 from collections.abc import Callable
 
 import torch
-from fine_tuning_tasks import TASKS, Measured, Setting, prepare
+from fine_tuning_tasks import TASKS, Setting, measured_before, prepare
 from fine_tuning_ways import bag_of_words, fine_tuned, frozen, majority
 
 from lectures_lib import results
@@ -48,25 +48,6 @@ def file_name(task: str, model: str, size: str) -> str:
     parts = ["fine_tuning", task]
     parts += [model.split("/")[-1].replace("-", "_")] if model != "minilm" else []
     return "_".join([*parts, size] if size != "cpu" else parts)
-
-
-def measured_before(name: str, settings: Measured) -> dict:
-    """What the file holds already; nothing where there is none. A file of other settings is
-    refused.
-    """
-    try:
-        measured = results.load(name)["results"]
-    except FileNotFoundError:
-        return {}
-    if other := {
-        key: measured[key] for key, value in settings.items() if measured.get(key, value) != value
-    }:
-        asked_for = {key: settings[key] for key in other}
-        raise SystemExit(
-            f"{name}.json was measured with {other}, and now {asked_for} is asked for: move the "
-            f"file away first"
-        )
-    return measured
 
 
 def add_way(measured: dict, way: Callable[[Setting], list], setting: Setting) -> None:

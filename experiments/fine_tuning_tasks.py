@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from lectures_lib import data, metrics
+from lectures_lib import data, metrics, results
 from lectures_lib.models import hugging_face, minilm
 from lectures_lib.models.bert import Bert
 from lectures_lib.tasks import alignment, fine_tuning
@@ -21,6 +21,7 @@ from lectures_lib.tasks.task_heads import (
 )
 from lectures_lib.tokenization import WordPiece
 
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 Rows = list[dict]
 Measured = dict[str, float]
 
@@ -239,7 +240,6 @@ def prepare(name: str, model: str = "minilm", size: str = "cpu", smoke: bool = F
         if model == "minilm"
         else hugging_face.checkpoint_folder(model, ("config.json", "vocab.txt"))
     )
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     return Setting(
         task,
         model,
@@ -248,5 +248,24 @@ def prepare(name: str, model: str = "minilm", size: str = "cpu", smoke: bool = F
         [train[i] for i in order],
         asked[:n_asked],
         WordPiece.load(folder / "vocab.txt"),
-        device,
+        str(DEVICE),
     )
+
+
+def measured_before(name: str, settings: Measured) -> dict:
+    """What the file holds already; nothing where there is none. A file of other settings is
+    refused.
+    """
+    try:
+        measured = results.load(name)["results"]
+    except FileNotFoundError:
+        return {}
+    if other := {
+        key: measured[key] for key, value in settings.items() if measured.get(key, value) != value
+    }:
+        asked_for = {key: settings[key] for key in other}
+        raise SystemExit(
+            f"{name}.json was measured with {other}, and now {asked_for} is asked for: move the "
+            f"file away first"
+        )
+    return measured

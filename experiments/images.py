@@ -22,7 +22,7 @@ import argparse
 import json
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -210,15 +210,7 @@ def measure(
         ValueError: where a run of another size has that name.
     """
     measured, settings = run.with_suffix(".json"), size.of_a_run()
-    if measured.exists():
-        found = json.loads(measured.read_text())
-        kept = found.get("size", {})
-        if other := {name: kept.get(name) for name in settings if kept.get(name) != settings[name]}:
-            asked = {name: settings[name] for name in other}
-            raise ValueError(
-                f"{measured} is a run of another size, {other} where {asked} is asked for: name "
-                f"another folder"
-            )
+    if found := results.kept_run(measured, settings):
         return found
     torch.manual_seed(seed)
     n_validation = len(learn) // 10
@@ -268,12 +260,31 @@ def measure(
     return found
 
 
-def summary(runs: list[dict]) -> dict:
-    """The spread over the seeds, as it is written."""
-    found = {of: results.spread([run[of] for run in runs]) for of in NUMBERS}
-    found["by_step"] = results.spreads([run["by_step"] for run in runs])
-    found["n_parameters"] = runs[0]["n_parameters"]
-    return found
+def summary(
+    runs: dict[int, dict], earlier: dict | None = None, seeds: Sequence[int] = ()
+) -> tuple[dict, list[int]]:
+    """The spread over the seeds, as it is written, and the seeds.
+
+    Args:
+        runs: what was measured, by the seed.
+        earlier: what the file holds; its runs of other seeds are kept.  seeds: of those runs.
+
+    Raises:
+        ValueError: where the two are runs of different models, or were looked at after other steps.
+    """
+    n_parameters = next(iter(runs.values()))["n_parameters"]
+    if earlier and earlier["n_parameters"] != n_parameters:
+        raise ValueError(
+            f"the file's model has {earlier['n_parameters']} parameters, this one {n_parameters}: "
+            f"move the file away first"
+        )
+    kept = (*NUMBERS, "by_step")
+    found, of = results.together(
+        {seed: {name: run[name] for name in kept} for seed, run in runs.items()},
+        earlier and {name: earlier[name] for name in kept},
+        list(seeds),
+    )
+    return found | {"n_parameters": n_parameters}, of
 
 
 def main() -> None:
@@ -286,8 +297,13 @@ def main() -> None:
         "--runs", type=Path, help="a folder: where runs are kept, and taken up again"
     )
     parser.add_argument("--only", help="one run of the folder, such as cifar10_vit_augmented_0")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", help="other seeds than the size's; what the file has stays"
+    )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
+    if arguments.seeds:
+        size = replace(size, seeds=tuple(arguments.seeds))
     names = [
         f"{source}_{name}_{way}_{seed}"
         for source, name, way, seed in product(size.sources, size.models, size.ways, size.seeds)
@@ -298,6 +314,13 @@ def main() -> None:
     folder = arguments.runs or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     wanted = [arguments.only] if arguments.only else names
+    title = (
+        f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images "
+        f"named rightly"
+    )
+    record = size.file and results.to_add_to(size.file, title, size.of_a_run())
+    record = record or {"results": {}, "seeds": []}
+    earlier, seeds_of = record["results"], record.get("seeds_of", {})
     measured: dict[str, dict] = {}
     for source in size.sources:
         if not any(run.startswith(source) for run in wanted):
@@ -306,20 +329,21 @@ def main() -> None:
         print(learn.origin, flush=True)
         learn, test = learn[: size.n_train], test[: size.n_test]
         for name, way in product(size.models, size.ways):
-            runs = [
-                measure(size, learn, test, name, way == "augmented", seed, folder / run)
+            runs = {
+                seed: measure(size, learn, test, name, way == "augmented", seed, folder / run)
                 for seed in size.seeds
                 if (run := f"{source}_{name}_{way}_{seed}") in wanted
-            ]
+            }
             print(f"{source}, {name}, {way}: {runs}", flush=True)
             if runs and not arguments.only:
-                measured.setdefault(source, {}).setdefault(name, {})[way] = summary(runs)
-        if size.file is not None and not arguments.only:
-            title = (
-                f"A ViT from scratch, {size.steps:,} steps of {size.batch} images: share of images "
-                f"named rightly"
-            )
-            results.save(size.file, measured, title, list(size.seeds))
+                of = f"{source}_{name}_{way}"
+                kept = earlier.get(source, {}).get(name, {}).get(way)
+                found, seeds_of[of] = summary(runs, kept, seeds_of.get(of, record["seeds"]))
+                measured.setdefault(source, {}).setdefault(name, {})[way] = found
+    if size.file is not None and not arguments.only:
+        seeds = sorted({*record["seeds"], *size.seeds})
+        settings = {"settings": size.of_a_run(), "seeds_of": seeds_of}
+        results.save(size.file, measured, title, seeds, **settings)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ only counts (chapter 10).
         Shakespeare's plays letter by letter, an hour and a half of a core; writes
         book/results/language_models_cpu.json and the model that comes with the book
     … the same command once more
-        goes on where it was stopped, to the same weights
+        goes on where it was stopped, to the same weights; with other `--seeds`, these are added to
+        those of the file
     python experiments/language_models.py --size wikitext --runs <folder>
         WikiText-2 in subwords, two hours of a core; language_models_wikitext.json and a model
     python experiments/language_models.py --size full --runs <folder>
@@ -31,15 +32,16 @@ import json
 import random
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from lectures_lib import data, decoding, results, stored
+from lectures_lib import data, decoding, metrics, results, stored
 from lectures_lib.files import write_whole
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.ngrams import KneserNey
@@ -86,6 +88,11 @@ class Size:
     stored: bool = False  # does its model come with the book?
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
+
+    def of_a_run(self) -> dict[str, Any]:
+        """What a single run depends on, as its file keeps it."""
+        others = ("evaluate_every", "orders", "file", "stored", "seeds")
+        return {name: value for name, value in asdict(self).items() if name not in others}
 
 
 def config(
@@ -160,20 +167,37 @@ def next_token_loss(model: nn.Module, batch: data.TextBatch) -> Tensor:
     return F.cross_entropy(model(batch.read).flatten(0, 1), batch.predicted.flatten())
 
 
+def windows(ids: list[int], context: int, stride: int) -> Iterator[tuple[Tensor, int]]:
+    """A text in windows of the whole context, (1, context + 1) or shorter, that move on by
+    `stride`; with each, how many of its first tokens were predicted in the one before.
+    """
+    known = 0
+    for start in range(0, len(ids) - 1, stride):
+        window = torch.tensor([ids[start : start + context + 1]], device=DEVICE)
+        yield window, known - start
+        known = start + window.shape[1] - 1
+        if known == len(ids) - 1:
+            break
+
+
 @torch.no_grad()
 def log_probabilities(model: LanguageModel, ids: list[int], stride: int) -> Tensor:
     """log P of each token but the first, (len(ids) - 1,): in windows of the whole context that move
     on by `stride`, of which all but the first give their last `stride` tokens' only.
     """
-    n, found, known = model.config.max_len, [], 0
-    for start in range(0, len(ids) - 1, stride):
-        window = torch.tensor([ids[start : start + n + 1]], device=DEVICE)
-        in_window = model.log_probabilities(window)[0].cpu()
-        found.append(in_window[known - start :])
-        known = start + len(in_window)
-        if known == len(ids) - 1:
-            break
-    return torch.cat(found)
+    cut = windows(ids, model.config.max_len, stride)
+    return torch.cat([model.log_probabilities(window)[0, known:].cpu() for window, known in cut])
+
+
+@torch.no_grad()
+def likeliest(model: LanguageModel, ids: list[int], stride: int) -> Tensor:
+    """The token that the model would have written in place of each but the first, in such
+    windows.
+    """
+    cut = windows(ids, model.config.max_len, stride)
+    return torch.cat(
+        [model(window[:, :-1])[0, known:].argmax(dim=-1).cpu() for window, known in cut]
+    )
 
 
 def nats(log_p: Tensor, n_characters: int) -> float:
@@ -237,9 +261,9 @@ def seen(counting: KneserNey, ids: list[int]) -> float:
 
 def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder: Path) -> dict:
     """Train one model and test it."""
-    measured = folder / f"seed_{seed}.json"
-    if measured.exists():
-        return json.loads(measured.read_text())
+    measured, settings = folder / f"seed_{seed}.json", size.of_a_run()
+    if found := results.kept_run(measured, settings):
+        return found
     torch.manual_seed(seed)
     model = LanguageModel(size.model).to(DEVICE)
     n = size.model.max_len
@@ -279,14 +303,16 @@ def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder:
     )
     model.eval()
 
+    held_out = ("validation", "test")
+
     def lost(model: LanguageModel, stride: int) -> dict[str, float]:
-        held_out = ("validation", "test")
         return of_splits(
             {s: log_probabilities(model, texts[s].ids, stride) for s in held_out}, texts
         )
 
     found = {name: lost(model, stride) for name, stride in (("blocks", n), ("sliding", n // 2))}
     found |= {
+        "size": settings,
         "validation": {str(step): at["nats"] for step, at in history.evaluations.items()},
         "n_parameters": sum(p.numel() for p in model.parameters()),
         "minutes": results.in_all([at["minutes"] for at in history.evaluations.values()]),
@@ -294,12 +320,48 @@ def measure(size: Size, texts: dict[str, Split], tokens: BPE, seed: int, folder:
     if size.stored and seed == 0:
         name = CORPORA[size.corpus].stored
         stored.save_language_model(model, tokens, name)
-        kept, _ = stored.language_model(name)
-        found["stored"] = lost(kept.to(DEVICE), n // 2)
+        # read anew: what `stored.language_model` gives may be the model of before
+        kept = stored.load_halves(
+            stored.FOLDER / f"language_model_{name}.safetensors", LanguageModelConfig, LanguageModel
+        ).to(DEVICE)
+        same = [
+            metrics.exact_match(*(likeliest(m, texts[s].ids, n // 2) for m in (kept, model)))
+            for s in held_out
+        ]
+        found["stored"] = lost(kept, n // 2) | {"equal": dict(zip(held_out, same, strict=True))}
     write_whole(measured, json.dumps(found, indent=1))
     print(f"seed {seed}: {found}")
     print(sample(model, tokens, CORPORA[size.corpus].sample))
     return found
+
+
+def summary(runs: dict[int, dict], record: dict | None = None) -> tuple[dict, list[int]]:
+    """The spread over the seeds, as it is written, and the seeds.
+
+    Args:
+        runs: what was measured, by the seed.
+        record: that of the results file; its runs of other seeds are kept.
+
+    Raises:
+        ValueError: where the two are runs of different models, or were looked at after other steps.
+    """
+    earlier = record["results"]["trained"] if record else {}
+    n_parameters = next(iter(runs.values()))["n_parameters"]
+    if earlier.get("n_parameters", n_parameters) != n_parameters:
+        raise ValueError(
+            f"the file's model has {earlier['n_parameters']} parameters, this one {n_parameters}: "
+            f"move the file away first"
+        )
+    # as a run names them, and as they are written
+    names = {"minutes": "minutes", "validation": "validation_by_step"}
+    names |= {way: way for way in ("blocks", "sliding")}
+    found, seeds = results.together(
+        {seed: {own: run[name] for name, own in names.items()} for seed, run in runs.items()},
+        {own: earlier[own] for own in names.values()} if earlier else None,
+        record["seeds"] if record else [],
+    )
+    kept = runs.get(0, {}).get("stored", earlier.get("stored"))
+    return {"n_parameters": n_parameters, **found} | ({"stored": kept} if kept else {}), seeds
 
 
 def main() -> None:
@@ -326,23 +388,17 @@ def main() -> None:
     print(f"{len(texts['train'].ids)} tokens to learn from, {DEVICE}", flush=True)
     counted = count(texts, size, folder)
     print(f"counted: {counted}", flush=True)
-    runs = [measure(size, texts, tokens, seed, folder) for seed in seeds]
-    if size.file is None:
-        return
-    trained = {
-        "n_parameters": runs[0]["n_parameters"],
-        "minutes": results.spread([run["minutes"] for run in runs]),
-        "validation_by_step": results.spreads([run["validation"] for run in runs]),
-    }
-    for way in ("blocks", "sliding"):
-        trained[way] = results.spreads([run[way] for run in runs])
-    if "stored" in runs[0]:
-        trained["stored"] = runs[0]["stored"]
     title = (
         f"{corpus.name}, nats a character: a GPT of {size.model.n_layers} layers, d_model "
         f"{size.model.d_model}, {size.steps} steps, and n-gram models that count"
     )
-    results.save(size.file, {"counted": counted, "trained": trained}, title, seeds=seeds)
+    record = size.file and results.to_add_to(size.file, title, size.of_a_run())
+    runs = {seed: measure(size, texts, tokens, seed, folder) for seed in seeds}
+    if size.file is None:
+        return
+    trained, seeds = summary(runs, record)
+    measured = {"counted": counted, "trained": trained}
+    results.save(size.file, measured, title, seeds, settings=size.of_a_run())
 
 
 if __name__ == "__main__":

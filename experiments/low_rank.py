@@ -6,7 +6,8 @@
         book/results/low_rank_sst2.json, which says what seeds are in so far, and the model of seed
         0, lectures_lib/stored/sentiment.safetensors
     … the same command once more
-        goes on with the seeds that are missing
+        goes on with the seeds that are missing; a file of another rate, rank or number of examples
+        is refused
     python experiments/low_rank.py --task sst2 --rates 5e-4 1e-3 2e-3
         which rate? Learned from some training examples, asked on others; writes nothing
     python experiments/low_rank.py --task sst2 --smoke
@@ -17,7 +18,8 @@ epochs and batches are those of `fine_tuning.py`, which trains all 22.7 million 
 million learn, beside a body that stays as it is. For SQuAD more questions are read here than there.
 
 The stored model is that of seed 0, not the best one: the best of three on the examples asked would
-look better than it is. It is asked once more as it is stored, in half precision.
+look better than it is. It is asked once more as it is stored, in half precision: how well it does
+then, and how often it says what it said before.
 """
 
 import argparse
@@ -27,10 +29,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from fine_tuning_tasks import TASKS, Setting, prepare
+from fine_tuning_tasks import TASKS, Setting, measured_before, prepare
 from safetensors.torch import load_file
 
-from lectures_lib import results, stored
+from lectures_lib import metrics, results, stored
 from lectures_lib.tasks import fine_tuning, low_rank
 from lectures_lib.tasks.task_heads import Head
 
@@ -49,7 +51,7 @@ def adapted(setting: Setting, seed: int, rate: float, runs: Path | None = None) 
     cut = fine_tuning.batches(
         setting.examples(setting.train), batch_size=setting.task.batch_size, seed=seed
     )
-    file = kept_at(setting, seed, runs)
+    file = kept_at(setting, seed, rate, runs)
     fine_tuning.fine_tune(
         model,
         cut,
@@ -57,20 +59,23 @@ def adapted(setting: Setting, seed: int, rate: float, runs: Path | None = None) 
         rate=rate,
         weight_decay=0.0,
         checkpoint=file,
+        save_every=100,
         resume=file is not None,
     )
     return model
 
 
-def kept_at(setting: Setting, seed: int, runs: Path | None) -> Path | None:
-    """Where an interrupted run goes on from."""
-    name = NAMES_OF[setting.task.data]
-    return None if runs is None else runs / f"low_rank_{name}_{seed}.pt"
+def kept_at(setting: Setting, seed: int, rate: float, runs: Path | None) -> Path | None:
+    """Where an interrupted run goes on from: one of another rate, or another number of examples,
+    does not.
+    """
+    run = f"{NAMES_OF[setting.task.data]}_{len(setting.train)}_{rate:g}_{seed}"
+    return None if runs is None else runs / f"low_rank_{run}.pt"
 
 
-def taken_up(setting: Setting, seed: int, runs: Path | None) -> bool:
+def taken_up(setting: Setting, seed: int, rate: float, runs: Path | None) -> bool:
     """Whether there is a run to go on with."""
-    file = kept_at(setting, seed, runs)
+    file = kept_at(setting, seed, rate, runs)
     return file is not None and file.exists()
 
 
@@ -90,6 +95,30 @@ def tried_rates(setting: Setting, rates: list[float]) -> None:
     for rate in rates:
         began = time.perf_counter()
         print(rate, measured(part, adapted(part, 0, rate)), f"{time.perf_counter() - began:.0f} s")
+
+
+def equal(setting: Setting, trained: Head, kept: Head) -> dict[str, float]:
+    """What rounding changes: the share of the examples asked of which both say the same; of scores,
+    which are never the same, the largest difference.
+    """
+    before, after = setting.said(trained), setting.said(kept)
+    if setting.task.kind == "score":
+        pairs = zip(before, after, strict=True)
+        return {"largest_difference": max(abs(a - b) for a, b in pairs)}
+    return {"equal": metrics.exact_match(after, before)}
+
+
+def store(setting: Setting, model: Head) -> dict[str, float]:
+    """Write the model, and measure what was written."""
+    path = stored.FOLDER / f"{NAMES_OF[setting.task.data]}.safetensors"
+    stored.save_adapted(model, path)
+    kept = stored.load_adapted(path).to(setting.device)
+    return {
+        "bytes": path.stat().st_size,
+        "numbers": sum(tensor.numel() for tensor in load_file(path).values()),
+        **measured(setting, kept),
+        **equal(setting, model, kept),
+    }
 
 
 def main() -> None:
@@ -114,18 +143,15 @@ def main() -> None:
     setting = prepare(options.task, smoke=options.smoke)
     if options.rates:
         return tried_rates(setting, options.rates)
-    name = f"low_rank_{options.task}"
-    try:
-        found = {} if options.smoke else results.load(name)["results"]
-    except FileNotFoundError:
-        found = {}
-    found |= {"rank": RANK, **setting.sizes(), "rate": RATES[options.task]}
+    name, rate = f"low_rank_{options.task}", RATES[options.task]
+    settings = {"rank": RANK, **setting.sizes(), "rate": rate}
+    found = ({} if options.smoke else measured_before(name, settings)) | settings
     by_seed, seconds = found.setdefault("by_seed", {}), found.setdefault("seconds", {})
     for seed in options.seeds:
         if str(seed) in by_seed:
             continue
-        began, whole = time.perf_counter(), not taken_up(setting, seed, runs)
-        model = adapted(setting, seed, RATES[options.task], runs)
+        began, whole = time.perf_counter(), not taken_up(setting, seed, rate, runs)
+        model = adapted(setting, seed, rate, runs)
         took = time.perf_counter() - began
         if whole:  # of a run that was taken up again nobody knows
             seconds[str(seed)] = took
@@ -136,13 +162,8 @@ def main() -> None:
         if options.smoke:
             return None
         if seed == 0:
-            path = stored.FOLDER / f"{NAMES[options.task]}.safetensors"
-            stored.save_adapted(model, path)
-            found["stored"] = {
-                "bytes": path.stat().st_size,
-                "numbers": sum(tensor.numel() for tensor in load_file(path).values()),
-                **measured(setting, stored.load_adapted(path)),
-            }
+            found["stored"] = store(setting, model)
+        found["by_seed"] = by_seed = dict(sorted(by_seed.items()))
         measures = results.spreads(list(by_seed.values()))
         title = f"{options.task}: MiniLM fine-tuned by differences of rank {RANK}"
         results.save(name, found | {"low_rank": measures}, title, [int(seed) for seed in by_seed])

@@ -6,7 +6,8 @@
         both directions, 80 minutes of a core for each run; writes book/results/multi30k_cpu.json
         and the models of the first seed, which come with the book (`--seeds 0 1 2`: three runs)
     … the same command once more
-        goes on where it was stopped, to the same weights
+        goes on where it was stopped, to the same weights; with other `--seeds`, these are added to
+        those of the file
     python experiments/multi30k.py --size full --runs <folder>
         both directions, three seeds, on a GPU, into multi30k.json; not run so far
 
@@ -23,10 +24,11 @@ what is in the folder.
 import argparse
 import json
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -36,7 +38,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from lectures_lib import data, results, stored
 from lectures_lib.decoding import beam, greedy
 from lectures_lib.files import write_whole, written_whole
-from lectures_lib.metrics import bleu
+from lectures_lib.metrics import bleu, exact_match
 from lectures_lib.models.transformer import Transformer, TransformerConfig
 from lectures_lib.tasks.translation import Translator
 from lectures_lib.tokenization import BPE
@@ -46,6 +48,7 @@ DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 SPECIALS = ["<pad>", "<s>", "</s>"]  # their ids are data.PAD, data.BOS and data.EOS
 AVERAGED = 5
 DIRECTIONS = ["en-de", "de-en"]
+CASES = ("cased", "lowercase")
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,11 @@ class Size:
     stored: bool = False  # do its models come with the book?
     seeds: tuple[int, ...] = (0,)
     mixed_precision: str = "no"
+
+    def of_a_run(self) -> dict[str, Any]:
+        """What a single run depends on, as its file keeps it."""
+        others = ("evaluate_every", "file", "stored", "seeds")
+        return {name: value for name, value in asdict(self).items() if name not in others}
 
 
 # Wu et al. (2021) found a small model best on so few sentences: 4 layers, width 128, feed-forward
@@ -95,21 +103,35 @@ SIZES = {
 Pairs = list[tuple[list[int], list[int]]]
 
 
-def scores(
-    translator: Translator,
-    captions: list[dict[str, str]],
-    source: str,
-    target: str,
-    search: Callable,
-) -> dict:
-    """BLEU of the captions' translations, as written and in lower case, with the signatures."""
-    hypotheses, references = (
-        translator([c[source] for c in captions], search),
-        [c[target] for c in captions],
-    )
+def scores(hypotheses: list[str], references: list[str]) -> dict:
+    """BLEU of translations, as written and in lower case, with the signatures."""
     return {
-        name: tuple(bleu(hypotheses, references, lowercase=name == "lowercase"))
-        for name in ("cased", "lowercase")
+        name: tuple(bleu(hypotheses, references, lowercase=name == "lowercase")) for name in CASES
+    }
+
+
+def rounded(
+    source: str, target: str, asked: list[str], references: list[str], before: dict[str, list[str]]
+) -> dict:
+    """What the model as it is stored scores, and the share of its translations that are those from
+    before rounding, word for word.
+
+    Args:
+        source, target: its languages.  asked, references: the captions.
+        before: what the trained model made of them, by the name of the search.
+    """
+    kept = Translator(
+        stored.load_halves(
+            stored.FOLDER / f"translator_{source}_{target}.safetensors",
+            TransformerConfig,
+            Transformer,
+        ).to(DEVICE),
+        BPE.load(stored.FOLDER / "translator.json"),
+    )
+    now = {search.__name__: kept(asked, search) for search in (greedy, beam)}
+    return {
+        "stored": scores(now["beam"], references)["cased"][0],
+        "equal": {name: exact_match(now[name], before[name]) for name in now},
     }
 
 
@@ -155,9 +177,9 @@ def measure(
 ) -> dict:
     """Train one translator and test it."""
     name = f"{source}_{target}_{seed}"
-    measured = folder / f"{name}.json"
-    if measured.exists():
-        return json.loads(measured.read_text())
+    measured, settings = folder / f"{name}.json", size.of_a_run()
+    if found := results.kept_run(measured, settings):
+        return found
     torch.manual_seed(seed)
     model = Transformer(replace(size.model, vocab_size=len(subwords))).to(DEVICE)
     translator = Translator(model, subwords)
@@ -167,18 +189,25 @@ def measure(
     optimizer = torch.optim.Adam(model.parameters(), lr=size.rate, betas=(0.9, 0.98), eps=1e-9)
     scheduler = LambdaLR(optimizer, transformer_schedule(size.model.d_model, size.warmup))
     snapshots, begun = Snapshots(folder, name), time.perf_counter()
+    asked, right = (
+        {split: [caption[side] for caption in captions[split]] for split in ("validation", "test")}
+        for side in (source, target)
+    )
+
+    def score(split: str, search: Callable) -> float:
+        return scores(translator(asked[split], search), right[split])["cased"][0]
 
     def evaluate(model: nn.Module) -> dict[str, float]:
         step = scheduler.last_epoch
         snapshots.add(step, model)
         minutes = (time.perf_counter() - begun) / 60
-        score = scores(translator, captions["validation"], source, target, greedy)["cased"][0]
+        found = score("validation", greedy)
         print(
             f"  {source}-{target}, step {step}, {minutes:.1f} minutes: validation, greedy: "
-            f"{score:.2f}",
+            f"{found:.2f}",
             flush=True,
         )
-        return {"bleu": score, "minutes": minutes}
+        return {"bleu": found, "minutes": minutes}
 
     history = fit(
         model,
@@ -197,47 +226,61 @@ def measure(
         progress=False,
     )
     model.eval()
-    test = partial(scores, translator, captions["test"], source, target)
-    last = {"last_greedy": test(greedy)["cased"][0], "last_beam": test(beam)["cased"][0]}
+    last = {"last_greedy": score("test", greedy), "last_beam": score("test", beam)}
     model.load_state_dict(snapshots.mean())
+    said = {search.__name__: translator(asked["test"], search) for search in (greedy, beam)}
     found = {
-        "test": test(beam),
-        "apart": last | {"mean_greedy": test(greedy)["cased"][0]},
+        "size": settings,
+        "test": scores(said["beam"], right["test"]),
+        "apart": last | {"mean_greedy": scores(said["greedy"], right["test"])["cased"][0]},
         "validation": {str(step): found["bleu"] for step, found in history.evaluations.items()},
         "n_parameters": sum(p.numel() for p in model.parameters()),
         "minutes": results.in_all([found["minutes"] for found in history.evaluations.values()]),
     }
     if size.stored and seed == 0:
         stored.save_translator(translator, source, target)
-        found["stored"] = scores(
-            stored.translator(source, target), captions["test"], source, target, beam
-        )["cased"][0]
+        found |= rounded(source, target, asked["test"], right["test"], said)
     print(
-        f"{source}-{target}, seed {seed}: {found}; {captions['test'][0][source]!r} →",
-        translator([captions["test"][0][source]], beam),
+        f"{source}-{target}, seed {seed}: {found}; {asked['test'][0]!r} →",
+        said["beam"][0],
     )
     write_whole(measured, json.dumps(found, indent=1))
     return found
 
 
-def summary(runs: list[dict]) -> dict:
-    """The spread over the seeds, as it is written."""
-    by_case = {
-        name: results.spread([run["test"][name][0] for run in runs])
-        for name in ("cased", "lowercase")
+def summary(
+    runs: dict[int, dict], earlier: dict | None = None, seeds: Sequence[int] = ()
+) -> tuple[dict, list[int]]:
+    """The spread over the seeds, as it is written, and the seeds.
+
+    Args:
+        runs: what was measured, by the seed.
+        earlier: what the file holds; its runs of other seeds are kept.  seeds: of those runs.
+
+    Raises:
+        ValueError: where the two are runs of different models, or were scored in different ways, or
+            after other steps.
+    """
+    first = next(iter(runs.values()))
+    fixed = {f"signature_{name}": first["test"][name][1] for name in CASES}
+    fixed |= {"n_parameters": first["n_parameters"]}
+    if other := {key: earlier[key] for key in fixed if earlier and earlier[key] != fixed[key]}:
+        raise ValueError(f"the file holds runs with {other}: move it away first")
+    one_by_one = {seed: numbers(run) for seed, run in runs.items()}
+    kept = earlier and {name: earlier[name] for name in next(iter(one_by_one.values()))}
+    found, of = results.together(one_by_one, kept, list(seeds))
+    of_seed_0 = runs.get(0, earlier or {})
+    stored_as = {name: of_seed_0[name] for name in ("stored", "equal") if name in of_seed_0}
+    return found | fixed | stored_as, of
+
+
+def numbers(run: dict) -> dict:
+    """What of a run is spread over the seeds, as it is written."""
+    return {name: run["test"][name][0] for name in CASES} | {
+        "validation_by_step": run["validation"],
+        "apart": run["apart"],
+        "minutes": run["minutes"],
     }
-    signatures = {f"signature_{name}": runs[0]["test"][name][1] for name in by_case}
-    curves = results.spreads([run["validation"] for run in runs])
-    apart = results.spreads([run["apart"] for run in runs])
-    minutes = results.spread([run["minutes"] for run in runs])
-    stored_as = {"stored": runs[0]["stored"]} if "stored" in runs[0] else {}
-    found = {
-        "validation_by_step": curves,
-        "apart": apart,
-        "n_parameters": runs[0]["n_parameters"],
-        "minutes": minutes,
-    }
-    return by_case | signatures | found | stored_as
 
 
 def main() -> None:
@@ -272,23 +315,22 @@ def main() -> None:
         f"{len(captions['train'])} captions to train on, {len(subwords)} subwords, {DEVICE}",
         flush=True,
     )
-    measured = {}
+    model = f"{size.model.n_layers} + {size.model.n_layers} layers, d_model {size.model.d_model}"
+    title = (
+        f"Multi30k, test 2016: sacrebleu of a Transformer trained from scratch ({model}), "
+        f"{size.steps} steps"
+    )
+    record = size.file and results.to_add_to(size.file, title, size.of_a_run())
+    record = record or {"results": {}, "seeds": []}
+    measured, of = {}, seeds
     for direction in arguments.directions:
         source, target = direction.split("-")
-        measured[direction] = summary(
-            [measure(size, captions, subwords, source, target, seed, folder) for seed in seeds]
-        )
-        # one direction alone would take the other's place
-        if size.file is not None and measured.keys() >= set(DIRECTIONS):
-            model = (
-                f"{size.model.n_layers} + {size.model.n_layers} layers, d_model "
-                f"{size.model.d_model}"
-            )
-            title = (
-                f"Multi30k, test 2016: sacrebleu of a Transformer trained from scratch ({model}), "
-                f"{size.steps} steps"
-            )
-            results.save(size.file, measured, title, seeds=seeds)
+        runs = {s: measure(size, captions, subwords, source, target, s, folder) for s in seeds}
+        kept = record["results"].get(direction)
+        measured[direction], of = summary(runs, kept, record["seeds"])
+    # one direction alone would take the other's place
+    if size.file is not None and measured.keys() >= set(DIRECTIONS):
+        results.save(size.file, measured, title, of, settings=size.of_a_run())
 
 
 if __name__ == "__main__":

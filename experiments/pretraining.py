@@ -7,6 +7,8 @@
         some of the variants only (the others are kept from the last run)
     python experiments/pretraining.py --begin
         the chapter's own run up to step 1,000, kept with the library: the page trains the rest
+    python experiments/pretraining.py --kept
+        seconds: what is kept with the library, asked once more
 
 Every variant is trained on the same text and asked the same: 15 % of held-out tokens chosen, those
 behind [MASK] told. The baselines count tokens, and tokens behind their left neighbour.
@@ -18,6 +20,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import torch
+from rounding import equal_words
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
@@ -141,7 +144,7 @@ def train(
 
 def begin(size: Size, documents: list, tokenizer: WordPiece, asked: list) -> dict[str, dict]:
     """The chapter's run with seed 0, stopped after BEGUN of its steps: it and its word pieces go
-    into the library. Returns its scores by step.
+    into the library. Returns its scores by step, and those of what is kept (`stored`).
     """
     by_step: dict[str, dict] = {}
 
@@ -157,7 +160,17 @@ def begin(size: Size, documents: list, tokenizer: WordPiece, asked: list) -> dic
     model = train(size, "chapter", documents, tokenizer, 0, steps=BEGUN, examine=examine)
     stored.save_halves(model, stored.FOLDER / "small_bert.safetensors")
     tokenizer.save(stored.FOLDER / "small_bert.json")
-    return by_step
+    kept = as_stored(tokenizer, asked)
+    small, _ = stored.small_bert(stored.FOLDER / "small_bert.safetensors")
+    kept["equal"] = equal_words(model, small, asked, tokenizer.token_id("[MASK]"))
+    return {"begun": by_step, "stored": kept}
+
+
+def as_stored(tokenizer: WordPiece, asked: list) -> dict[str, float]:
+    """How well what is kept with the library does both tasks."""
+    small, _ = stored.small_bert(stored.FOLDER / "small_bert.safetensors")
+    scores = evaluate(small, asked, tokenizer.token_id("[MASK]"))
+    return {name: getattr(scores, name) for name in ("perplexity", "accuracy", "next_sentence")}
 
 
 class Table(nn.Module):
@@ -194,6 +207,7 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="*", choices=VARIANTS, default=list(VARIANTS))
     parser.add_argument("--begin", action="store_true")
+    parser.add_argument("--kept", action="store_true")
     options = parser.parse_args()
     size, name = SIZE, "pretraining"
     torch.set_num_threads(1)
@@ -219,8 +233,11 @@ def main() -> None:
         f"A small BERT's answers behind [MASK] on held-out text: perplexity, accuracy, and next "
         f"sentence ({size.steps} steps)"
     )
+    if options.kept:
+        measured["stored"] = measured.get("stored", {}) | as_stored(tokenizer, asked)
     if options.begin:
-        measured["begun"] = begin(size, documents, tokenizer, asked)
+        measured |= begin(size, documents, tokenizer, asked)
+    if options.begin or options.kept:
         results.save(name, measured, title, SEEDS)
         return
     for variant in options.only:

@@ -43,6 +43,7 @@ from lectures_lib.tasks.sentence_bert import (
 )
 from lectures_lib.training import bert_schedule, fit
 
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 STATES = ("input", *(f"after_{i}" for i in range(6)))
 TITLE = (
     "Cosines of sentence vectors against people's scores on STS-B (validation): layers and "
@@ -124,11 +125,11 @@ def pooled_states(encoder: SentenceBert, texts: list[str]) -> dict[str, Tensor]:
         places = order[start : start + 32]
         tokens, lengths = data.pad([rows[i] for i in places])
         with record(encoder.bert) as seen:
-            encoded = encoder.bert(tokens, lengths=lengths)
-        states = [seen["embeddings"], *seen.all("encoder.blocks.*")]
+            encoded = encoder.bert(tokens.to(DEVICE), lengths=lengths.to(DEVICE))
+        states = [state.cpu() for state in (seen["embeddings"], *seen.all("encoder.blocks.*"))]
         for name, pool in POOLING.items():
             found[name][:, places] = torch.stack([pool(state, lengths) for state in states])
-        found["pooler"][0, places] = encoded.pooled
+        found["pooler"][0, places] = encoded.pooled.cpu()
     return found
 
 
@@ -145,7 +146,7 @@ def untrained(encoder: SentenceBert, pairs: list[dict], train: list[dict]) -> di
                 continue  # the same for all sentences
             found[name][state] = compare(*(side[name][i] for side in sides), scores)
     found["pooler"] = compare(*(side["pooler"][0] for side in sides), scores)
-    table = encoder.bert.embeddings.tokens.weight.detach()
+    table = encoder.bert.embeddings.tokens.weight.detach().cpu()
     u, v = (
         torch.stack([table[encoder.ids(text)[1:-1]].mean(dim=0) for text in texts])
         for texts in (first, second)
@@ -169,7 +170,7 @@ def tf_idf(first: list[str], second: list[str], corpus: list[str]) -> tuple[Tens
 
 def cut_body(size: Size) -> SentenceBert:
     """MiniLM's first layers, with mean pooling."""
-    encoder = SentenceBert.from_pretrained(minilm.checkpoint())
+    encoder = SentenceBert.from_pretrained(minilm.checkpoint()).to(DEVICE)
     encoder.bert.encoder.blocks = encoder.bert.encoder.blocks[: size.layers]
     encoder.bert.pooler.requires_grad_(False)  # mean pooling does without
     encoder.bert.embeddings.requires_grad_(size.embeddings)
@@ -235,10 +236,10 @@ def main() -> None:
     first, second, scores = ([pair[key] for pair in pairs] for key in ("first", "second", "score"))
 
     def evaluate(encoder: SentenceBert) -> dict[str, float]:
-        return compare(encoder.embed(first), encoder.embed(second), scores)
+        return compare(encoder.embed(first).cpu(), encoder.embed(second).cpu(), scores)
 
     if options.only == list(OBJECTIVES):
-        encoder = SentenceBert.from_pretrained(minilm.checkpoint())
+        encoder = SentenceBert.from_pretrained(minilm.checkpoint()).to(DEVICE)
         settings = {
             "layers": size.layers,
             "steps": size.steps,

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from itertools import pairwise
 from pathlib import Path
@@ -96,6 +97,77 @@ def spreads(runs: list[dict], common: bool = False) -> dict[str, Any]:
     }
 
 
+def runs_of(spread_out: dict[str, Any], seeds: list[int]) -> dict[int, dict[str, Any]]:
+    """The runs that `spreads` put together, by their seeds: the way back.
+
+    Args:
+        spread_out: what `spreads` gave.
+        seeds: of its runs, in their order; of more seeds than runs the first are meant.
+
+    Raises:
+        ValueError: for more runs than seeds, or numbers that not all runs have.
+    """
+    counts = {found["n"] for found in _each_spread(spread_out)}
+    if len(counts) > 1 or max(counts, default=0) > len(seeds):
+        raise ValueError(f"spreads of {sorted(counts)} runs are none of the seeds {seeds}")
+    n = counts.pop() if counts else 0
+    return {seed: _run(spread_out, i) for i, seed in enumerate(seeds[:n])}
+
+
+def together(
+    runs: dict[int, dict[str, Any]], earlier: dict[str, Any] | None, seeds: list[int]
+) -> tuple[dict[str, Any], list[int]]:
+    """The runs of some seeds, added to those that a file holds: their spreads, and all seeds.
+
+    Args:
+        runs: by their seeds; they take the place of earlier ones of the same seeds.
+        earlier: spreads that the file holds; None: there are none.  seeds: of those.
+
+    Raises:
+        ValueError: where the runs differ in what they have.
+    """
+    both = (runs_of(earlier, seeds) if earlier else {}) | runs
+    both = dict(sorted(both.items()))
+    return spreads(list(both.values())), list(both)
+
+
+def _each_spread(found: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    if "values" in found:
+        yield found
+        return
+    for below in found.values():
+        yield from _each_spread(below)
+
+
+def _run(found: dict[str, Any], i: int) -> Any:
+    if "values" in found:
+        return found["values"][i]
+    return {key: _run(below, i) for key, below in found.items()}
+
+
+def kept_run(path: Path, settings: dict[str, Any]) -> dict[str, Any] | None:
+    """What was measured in a run that is over; None where there is no file of it.
+
+    Args:
+        path: the file, in which the run's settings stand under "size".
+        settings: what the run depends on, as it is asked for now.
+
+    Raises:
+        ValueError: where a run of other settings has that name.
+    """
+    if not path.exists():
+        return None
+    found = json.loads(path.read_text(encoding="utf-8"))
+    kept, settings = found.get("size", {}), json.loads(json.dumps(settings))
+    if other := {name: kept.get(name) for name in settings if kept.get(name) != settings[name]}:
+        asked = {name: settings[name] for name in other}
+        raise ValueError(
+            f"{path} is a run of another size, {other} where {asked} is asked for: name another "
+            f"folder"
+        )
+    return found
+
+
 def folder_of_runs(runs: Path | None, size: str) -> Path:
     """Where an experiment keeps its runs of one size, made where it is missing. Each size has a
     folder of its own, so that a run of another size is never taken for one of this.
@@ -110,7 +182,12 @@ def folder_of_runs(runs: Path | None, size: str) -> Path:
 
 
 def save(
-    name: str, results: dict[str, Any], title: str, seeds: list[int], folder: Path = FOLDER
+    name: str,
+    results: dict[str, Any],
+    title: str,
+    seeds: list[int],
+    folder: Path = FOLDER,
+    **more: Any,
 ) -> Path:
     """Write `<name>.json` with how, when, where and from which commit it was measured. All of it or
     nothing is written.
@@ -122,6 +199,8 @@ def save(
         title: one line that says what was measured, shown above the table on the results page.
         seeds: the seeds of the repetitions; empty for a measurement of time.
         folder: where to write.
+        more: what a script wants to find again, and no page shows: `settings`, which `to_add_to`
+            compares; `seeds_of` parts of the results, where not all have the same.
     """
     record = {
         "title": title,
@@ -134,6 +213,7 @@ def save(
             **{package: _version(package) for package in ("torch", "numpy", "transformers")},
         },
         "seeds": seeds,
+        **more,
         "results": results,
     }
     path = folder / f"{name}.json"
@@ -156,8 +236,38 @@ def load(name: str, folder: Path = FOLDER) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
+def to_add_to(
+    name: str, title: str, settings: dict[str, Any], folder: Path = FOLDER
+) -> dict[str, Any] | None:
+    """The record to which runs of more seeds are added; None where there is none.
+
+    Args:
+        name: the file's name without ending.
+        title: as `save` will be given it: it says the most important sizes.
+        settings: as `save` will be given them; older files have none, and only their titles are
+            compared.
+
+    Raises:
+        ValueError: for a record of another title or other settings.
+    """
+    if not (folder / f"{name}.json").exists():
+        return None
+    record = load(name, folder)
+    asked = {"title": title, **json.loads(json.dumps(settings))}
+    held = {"title": record["title"], **record.get("settings", {})}
+    compared = asked if "settings" in record else ["title"]
+    if other := {key: held.get(key) for key in compared if held.get(key) != asked[key]}:
+        now = {key: asked[key] for key in other}
+        raise ValueError(
+            f"{name}.json was measured with {other}, and now {now} is asked for: move the file "
+            f"away first"
+        )
+    return record
+
+
 def value(name: str, key: str, folder: Path = FOLDER) -> float:
-    """One number of a results file; key is the path to it, such as "accuracy/sinusoidal/mean".
+    """One number of a results file; key is the path to it, such as "accuracy/sinusoidal/mean", or
+    "accuracy/sinusoidal/values/0", the first of a list.
 
     Raises:
         KeyError: for a path that leads nowhere; the message says what can be found at the last step
@@ -165,6 +275,9 @@ def value(name: str, key: str, folder: Path = FOLDER) -> float:
     """
     found = load(name, folder)["results"]
     for step in key.split("/"):
+        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+            continue
         if not isinstance(found, dict) or step not in found:
             raise KeyError(
                 f"{name}: {key!r} ends at {step!r}; there is "

@@ -322,7 +322,7 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
 def draw_block(ax, chosen, title):
     """A block of 3 sentences, 4 positions, 5 features, some cells coloured."""
-    colours = np.where(chosen, plots.ORANGE, "#DCE6EE")
+    colours = np.where(chosen, plots.ORANGE, plots.FRAME)
     everywhere = np.ones(chosen.shape, dtype=bool)
     ax.voxels(everywhere, facecolors=colours, edgecolor="white", shade=False)
     for axis in (ax.xaxis, ax.yaxis, ax.zaxis):

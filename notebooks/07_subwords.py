@@ -675,6 +675,10 @@ for name in ("Einstein", "Christine"):
 # takes six, in German alone five.) A joint vocabulary helps less where a capital letter is involved: "situation" and
 # "Situation" begin with different bytes, and are two words to a tokenizer.
 #
+# **Your own text**, in pairs that were learned from German and English captions together; press a piece, and see the
+# merges that made it. (BERT's word pieces above it are the [next page](07b_wordpiece.ipynb)'s matter.) In your browser:
+# [Type your own](../book/live.md#words-in-pieces).
+#
 # ## What goes wrong
 #
 # ### The merges in another order

@@ -69,9 +69,17 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Three ways to ask, and how each could fool us
 #
-# One of the [lectures](../book/references.md) answers with pictures from three papers, three ways to ask; this book
-# adds the fourth in the table. This chapter looks at heads, [chapter 16b](16b_probing.ipynb) trains probes, and
-# [chapter 16c](16c_trees.ipynb) asks for whole trees, in the last two ways.
+# The trees of this chapter are those of **Universal Dependencies**, a way to annotate that more than a hundred languages
+# share. Each word has a tag (`NOUN`, `VERB`, …), a governor (the word on which it hangs; all but the root have one), and
+# the name of its relation to the governor. We need:
+#
+# - `nsubj` and `obj`: the subject and the object of a verb; `obl`: a noun that says where, when or to whom;
+# - `det`: "the", "a", "this"; `amod`: an adjective that describes a noun; `case`: the preposition of a noun;
+# - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone" in "phone book".
+#
+# Does a BERT know these links? One of the [lectures](../book/references.md) answers with pictures from three papers, three
+# ways to ask; this book adds a fourth, the structural probe. This chapter looks at heads, [chapter
+# 16b](16b_probing.ipynb) trains probes, and [chapter 16c](16c_trees.ipynb) asks for whole trees, in the last two ways.
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -80,16 +88,9 @@ logging.disable_progress_bar()
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; something simpler than links |
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
-# The last column matters most: "this head finds 94 % of the governors (the words on which others hang)" says nothing until we know what something
+# The last column matters most: "this head finds 94 % of the governors" says nothing until we know what something
 # *without any grammar* finds. So results have a baseline beside them, and most a second one: a BERT of the same size
 # that was never trained.
-#
-# The trees are those of **Universal Dependencies**, a way to annotate that more than a hundred languages share. Each
-# word has a tag (`NOUN`, `VERB`, …), a governor, and the name of its relation to the governor. This chapter needs:
-#
-# - `nsubj` and `obj`: the subject and the object of a verb; `obl`: a noun that says where, when or to whom;
-# - `det`: "the", "a", "this"; `amod`: an adjective before its noun; `case`: the preposition of a noun;
-# - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone" in "phone book".
 #
 # We use 154 short sentences, written and annotated for this book. Where it matters, the text says what real English
 # gives, from the treebank UD English EWT.
@@ -251,7 +252,9 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 #
 # In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
 # sentences are longer, 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
-# heads/habits/to_cls/2/mean .0f -->.) In BERT base it rests on `[SEP]`, Clark and others found.
+# heads/habits/to_cls/2/mean .0f -->.) In BERT base it rests on `[SEP]`, Clark and others found. Such a place is now
+# called an *attention sink*, and little comes from it: what a head adds is weight times vector, and the vectors that
+# BERT's heads fetch from `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
 #
 # ### Heads that follow grammar
 #
@@ -351,8 +354,8 @@ best = {
 }
 
 # %% [markdown]
-# **Predict.** For `amod`, an adjective before its noun, the best head finds *every* governor in the test sentences.
-# What does the best fixed offset find, which knows nothing of grammar: a third, two thirds, all?
+# **Predict.** For `amod`, an adjective that describes a noun, the best head finds *every* governor in the test
+# sentences. What does the best fixed offset find, which knows nothing of grammar: a third, two thirds, all?
 #
 # <details><summary>Answer</summary>
 #
@@ -536,12 +539,22 @@ plt.show()
 # | best tag rule | 79 %<!-- tags_alone: heads/det/rule/mean .0f --> | 67 %<!-- tags_alone: heads/nsubj/rule/mean .0f --> | 94 %<!-- tags_alone: heads/obj/rule/mean .0f --> | 67 %<!-- tags_alone: heads/case/rule/mean .0f --> | 72 %<!-- tags_alone: heads/obl/rule/mean .0f --> | 86 %<!-- tags_alone: heads/compound/rule/mean .0f --> | 63 %<!-- tags_alone: heads/nmod/rule/mean .0f --> |
 # | head, where the tag rule fails | 51 %<!-- tags_alone: heads/det/head_where_rule_fails/mean .0f --> | 37 %<!-- tags_alone: heads/nsubj/head_where_rule_fails/mean .0f --> | 33 %<!-- tags_alone: heads/obj/head_where_rule_fails/mean .0f --> | 51 %<!-- tags_alone: heads/case/head_where_rule_fails/mean .0f --> | 22 %<!-- tags_alone: heads/obl/head_where_rule_fails/mean .0f --> | 13 %<!-- tags_alone: heads/compound/head_where_rule_fails/mean .0f --> | 27 %<!-- tags_alone: heads/nmod/head_where_rule_fails/mean .0f --> |
 #
-# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`.
+# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`. One head for three
+# relations: it is less a determiner head than one that looks to the right for a governor.
 #
-# The tag rule is ahead of the head for five of the seven (and for `amod` and `nmod:poss`, with 84 %<!-- tags_alone:
-# heads/amod/rule/mean .0f --> and 85 %<!-- tags_alone: heads/nmod:poss/rule/mean .0f -->), a little behind it for `det`
-# and `case`. The last row decides: of some eighty determiners in a draw whose noun is not the next one, and of 130
-# prepositions, head 8 finds half. So it is more than a look at the next noun. (For `obj` such words are too few.)
+# Of the 17 relations that are frequent enough the tag rule is ahead for 11. The head is ahead for six: by two or three
+# points for `det` and `case`, and by ten to twenty for adverbs (`advmod`, 61 %<!-- tags_alone: heads/advmod/head/mean
+# .0f --> against 41 %<!-- tags_alone: heads/advmod/rule/mean .0f -->), "and" and what it joins (`cc`, 56 %<!--
+# tags_alone: heads/cc/head/mean .0f --> against 38 %<!-- tags_alone: heads/cc/rule/mean .0f -->; `conj`, 42 %<!--
+# tags_alone: heads/conj/head/mean .0f --> against 24 %<!-- tags_alone: heads/conj/rule/mean .0f -->) and forms of "be"
+# (`cop`, 65 %<!-- tags_alone: heads/cop/head/mean .0f --> against 54 %<!-- tags_alone: heads/cop/rule/mean .0f -->).
+# Their governors have no one tag, and a rule names one.
+#
+# Where the rule fails, the head still finds the governors of 57 %<!-- tags_alone:
+# heads/advmod/head_where_rule_fails/mean .0f --> of 178<!-- tags_alone: heads/advmod/rule_fails/mean .0f --> `advmod`
+# in a draw and of 57 %<!-- tags_alone: heads/cc/head_where_rule_fails/mean .0f --> of 99<!-- tags_alone:
+# heads/cc/rule_fails/mean .0f --> `cc`, and head 8 about half of those of some eighty determiners and of 130
+# prepositions (last row). So it is more than a look at the next noun. (For `obj` such words are too few.)
 #
 # <details><summary>Is it grammar, then? A better rule that knows no tree</summary>
 #
@@ -562,10 +575,10 @@ plt.show()
 # For BERT base on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for
 # determiners (offset: 51.7) and 86.8 % for direct objects (40.0), without a tag rule.
 #
-# A pronoun or a second name *takes up* something mentioned before: **coreference**, as with chapter 2's "it". In BERT
-# base one head (5-4 as they number) looks from such a mention's main word most at that of an earlier mention of the
-# same thing, in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3, table 2). The nearest
-# other mention is right in 27 %, the nearest with the same main word in 52 %, a small system of rules in 69 %.
+# A pronoun or a second name *refers back* to something mentioned before: **coreference**, as with chapter 2's "it". In
+# BERT base one head (5-4 as they number) looks from such a mention's main word most at that of an earlier mention of
+# the same thing, in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3, table 2). The
+# nearest other mention is right in 27 %, the nearest with the same main word in 52 %, a small system of rules in 69 %.
 #
 # </details>
 #
@@ -610,9 +623,11 @@ assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 # Choosing does not feel like training, but it is. What was chosen on some sentences is counted on others.
 #
 # And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
-# Wallace, 2019) quite different weights gave the same answers. Weights are good for forming hypotheses; to test one,
-# change something, and measure what is lost. [Chapter 16b](16b_probing.ipynb#looking-and-using) silences two heads of
-# this page.
+# Wallace, 2019) quite different weights gave the same answers. (The reply, *Attention is not not explanation*
+# (Wiegreffe and Pinter, 2019): to a second model that has to rely on them such weights are of less use.) Weights are
+# good for forming hypotheses; to test one, change something, and measure what is lost. Today one also puts in what the
+# layer computed for another sentence (*activation patching*), or changes single directions of a vector that were found
+# by a *sparse autoencoder*. [Chapter 16b](16b_probing.ipynb#looking-and-using) silences two heads of this page.
 
 # %% [markdown]
 # ## Exercises
@@ -648,8 +663,8 @@ for relation in ("det", "nsubj", "obj", "case"):
     )
     print(f"{relation:6} {same:.2f} {others:.2f}")
 # Smaller: MiniLM's heads lose 6 to 24 points, the twin's 26 to 41. A head that follows
-# a relation wins on the twelve by merit, and keeps it; where none does, the luckiest
-# wins.
+# a relation wins on the twelve by merit, and keeps its lead; where none does, the
+# luckiest wins.
 
 # %% [markdown]
 # **Exercise 3. Where does each head look?** For a head that spreads its attention over all $n$ words alike, the entropy
@@ -676,7 +691,7 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 # 3. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying* distances, better than
 #    any fixed offset; its untrained twin has none.
 # 4. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more in our sentences,
-#    and in UD English for seven of nine relations. What a head knows beyond them shows only where they fail.
+#    and in UD English for 11 of 17 relations. What a head knows beyond them shows only where they fail.
 # 5. The best of 72 heads, in two directions, looks good on the sentences by which it was chosen, even in an untrained
 #    BERT. Choose on some sentences, count on others.
 #
@@ -691,8 +706,9 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 #   analysis of BERT's attention](https://arxiv.org/abs/1906.04341).* BlackboxNLP. Sections 3 and 4, tables 1 and 2.
 # - Ian Tenney, Dipanjan Das and Ellie Pavlick (2019). *[BERT rediscovers the classical NLP
 #   pipeline](https://arxiv.org/abs/1905.05950).* ACL.
-# - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not explanation](https://arxiv.org/abs/1902.10186).*
-#   NAACL.
+# - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not explanation](https://arxiv.org/abs/1902.10186).* NAACL.
+#   The reply: Sarah Wiegreffe and Yuval Pinter (2019). *[Attention is not not
+#   explanation](https://arxiv.org/abs/1908.04626).* EMNLP.
 # - Christopher D. Manning et al. (2020). *Emergent linguistic structure in artificial neural networks trained by
 #   self-supervision.* PNAS 117. The picture of heads in the lecture.
 # - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal

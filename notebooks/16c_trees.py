@@ -259,6 +259,9 @@ plt.show()
 # The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves,
 # whatever it has to do with them. Four of the seven links are right, as many as a chain has.
 #
+# **Your own tree**, this table's, and what becomes of it when the columns' strength is taken off:
+# [Mechanisms in motion](../book/motion.md#a-tree-out-of-a-table).
+#
 # ### Held against a chain
 #
 # Over all test sentences a third baseline stands beside the two from above: trees from the impacts of an untrained
@@ -271,7 +274,8 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # Between the two, at 0.37. Where there is a name, MiniLM's impacts hang most words on it, and its verbs have too few
-# links. The untrained BERT is no better than chance.
+# links. (In the farmer's sentence, which has no name, "sold" draws them: five in place of three.) The untrained BERT is
+# no better than chance.
 #
 # </details>
 
@@ -331,14 +335,15 @@ assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 # trees/minilm/no_crossing/mean .0f --> for MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random
 # numbers.
 #
-# The right-hand picture shows where MiniLM's trees go wrong: verbs have 1.5 links in place of 2.9, the six proper
-# nouns 5.8 in place of 1.7. The paper's BERT base, trained on nothing but masked words and the next sentence, does
-# beat a chain; but the paper's program is given the true root.
+# The right-hand picture shows where MiniLM's trees go wrong: verbs have 1.5 links in place of 2.9, the six proper nouns
+# 5.8 in place of 1.7. The paper's BERT base, trained on nothing but masked words and the next sentence, does beat a
+# chain, by a score that counts directions, too; its program gives both of them the true root.
 #
 # ### Nearness taken out
 #
-# Is there *no* grammar in the impacts, then? Take nearness out. Of two pairs of words that are *equally far apart*,
-# one linked in the gold tree and one not, how often does the linked one have more impact? A coin gets one half.
+# Is there *no* grammar in the impacts, then? Take nearness out. Of two pairs of words, from one sentence or from two,
+# that are *equally far apart*, one linked in the gold tree and one not, how often does the linked one have more impact?
+# A coin gets one half.
 
 
 # %% tags=["atol=0.02"]
@@ -367,9 +372,9 @@ for name, above in pair_above.items():
 #
 # <details><summary>Answer</summary>
 #
-# About as often as the impacts. In a tree some words have many links and others one. Who knows which *words* have many
-# puts linked pairs above others, without knowing of a single link. To beat a coin is not enough: it knows nothing, and
-# these two know something that is not the question.
+# About as often as the impacts. In a tree some words have many links and others one. Whoever knows which *words* have
+# many will put linked pairs above others, without knowing of a single link. To beat a coin is not enough: it knows
+# nothing, and these two know something that is not the question.
 #
 # </details>
 
@@ -421,7 +426,7 @@ for name, above in pair_above.items():
 # <details><summary>Answer</summary>
 #
 # No. Two points that are 1 away from the verb and 2 apart lie opposite each other, with the verb in the middle. The
-# third would have to lie opposite both, and more dimensions do not help. *Squared* distances of 1 and 2 can be had:
+# third would have to lie opposite both, and more dimensions do not help. *Squared* distances of 1 and 2 are possible:
 # one dimension for each link, at right angles.
 #
 # </details>
@@ -492,8 +497,8 @@ by_hand = [
 assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
-# On its own sentences the probe ends at 0.07, on others at half a link. What counts are the others, and there the
-# trees. The tree of a table of distances is the one that links all words with the smallest sum of them. (Unlike
+# On its own sentences the probe ends at 0.07, on others at half a link. What counts is the trees of the other
+# sentences. The tree of a table of distances is the one that links all words with the smallest sum of them. (Unlike
 # Eisner's, its links may cross.)
 
 # %% [markdown]
@@ -569,11 +574,11 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 
 # %% [markdown]
 # Of the farmer's links six of seven are right in our run; "stranger" hangs on "farmer" in place of "sold". The same
-# matrix with the same training makes no such trees of the embeddings, which know the words and their places, nor of
-# the untrained twin. So, as far as one untrained network can tell, what it finds in the middle layers was put there by
+# matrix with the same training makes no such trees of the embeddings, which know the words and their places, nor of the
+# untrained twin. So, as far as one untrained network can tell, what it finds in the middle layers was put there by
 # training. Once more it is the middle, states 2 to 4, and it fades. (On the best of these the two matrices do not
-# agree. The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over sentences, as the links of one share
-# their luck.)
+# agree. The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over sentences, because the links of one
+# sentence share their luck.)
 #
 # On UD English (1,000 sentences to train on, 400 others, three draws):
 #
@@ -582,10 +587,12 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # | MiniLM | 53 %<!-- structural_probe: minilm/0/mean .0f --> | 65 %<!-- structural_probe: minilm/2/mean .0f --> | 65 %<!-- structural_probe: minilm/3/mean .0f --> | 33 %<!-- structural_probe: minilm/6/mean .0f --> |
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
-# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences were shorter). MiniLM's embeddings are above it: without any
-# context they say something about which words hang together. The untrained twin's, which tell words and places apart
-# as well, are hardly above it, by a point or two. Hewitt and Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain,
-# on newspaper text, with some forty thousand sentences to train on (table 1).
+# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences were shorter).
+# MiniLM's embeddings are above it: without any context they say something about which words hang together. The
+# untrained twin's, which tell words and places apart as well, are hardly above it, by a point or two. Hewitt and
+# Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain, on newspaper text, with some
+# forty thousand sentences to train on (table 1). And 60 % for word vectors that went through a recurrent network with
+# random weights: untrained need not mean below the chain.
 #
 # ### Tag and place in place of a vector
 #
@@ -638,16 +645,19 @@ assert max(of_few) < min(of_tags) - 0.05
 assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 12)
 
 # %% [markdown]
-# Tags and places are all that such trees take. So the embeddings and the untrained twin were easy to beat: in both,
-# tags are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (Are 27 numbers
-# easier to learn from than 384? The last line gives the matrix state 2 in 27 as well, along the directions in which its
-# vectors differ most, the principal components. It does no better.) That the middle states hold tags is not little: here they are the treebank's, and MiniLM had
-# to find them itself. But that it holds *trees*, these sentences do not show.
+# Tags and places are enough for such trees. So the embeddings and the untrained twin were easy to beat: in both, tags
+# are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (Are 27 numbers easier to learn
+# from than 384? The last line gives the matrix state 2 in 27 as well, along the directions in which its vectors differ
+# most, the principal components. It does no better.) That the middle states hold tags is not little: here they are the
+# treebank's, and MiniLM had to find them itself. But that they hold *trees*, these sentences do not show.
 #
 # On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone: trees/tag_and_place/mean
 # .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
 # trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both had 200 steps, as ones among
 # zeros are learned more slowly. MiniLM's had 50; 200, tried in one draw, leave its states 2 and 3 within a point.)
+# [Hall Maudslay and Cotterell (2021)](https://arxiv.org/abs/2106.02559) took the meaning away: in sentences of invented
+# words, their structure left intact, both kinds of probes that they tried found fewer links, one of them 15 points
+# fewer on average. So some of what such probes read is what the words mean.
 #
 # ## What goes wrong
 #

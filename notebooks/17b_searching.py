@@ -139,9 +139,9 @@ def vectors_of(texts):
     return F.normalize((hidden * real).sum(dim=1) / real.sum(dim=1), dim=-1)
 
 
-def search(queries, corpus, k=5):
-    """For each query the k largest cosines, and where in the corpus they are."""
-    return (queries @ corpus.T).topk(k, dim=-1)  # all vectors have length 1
+def search(queries, vectors, k=5):
+    """For each query the k largest cosines, and to which of the vectors."""
+    return (queries @ vectors.T).topk(k, dim=-1)  # all have length 1
 
 
 four = [
@@ -158,7 +158,8 @@ for i in range(2):
 # (The second has no word in common with the question.)
 #
 # The search by counted words, **TF-IDF**, is the same with other vectors. They have a number for each word of the
-# corpus: how often the text has it, times a weight that is the larger the fewer texts have that word.
+# corpus: how often the text has it, times a weight that is the larger the fewer texts have that word. (Search engines
+# use its refinement **BM25**: a repeated word counts less each time, and a long text is not favoured for being long.)
 #
 # **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Sixty-four
 # short sentences on eight topics stand along the two directions in which they differ most, and your own come between
@@ -168,7 +169,8 @@ for i in range(2):
 #
 # Now the book is searched. The library has 46 questions about it, each with the chapters where one would look for the
 # answer, written before any search was tried. `section.read` is a title with the first sentences, `section.number` its
-# chapter. (Among more than a million texts, an index such as FAISS looks at a part of them only.)
+# chapter. (From some millions of texts on one uses an approximate index, HNSW or IVF in FAISS for example, which looks
+# at a part of them only and may miss a near one.)
 
 # %% tags=["nbval-ignore-output"]
 chapters = {section.number for section in sections}
@@ -206,8 +208,10 @@ for score, i in zip(cosine[0], place[0], strict=True):
 # ## How often is it right?
 #
 # A few examples prove little, so we count: for how many questions does the first section found, or one of the first
-# three, lie in a chapter that answers it? (That is lenient: any section of the chapter will do.) Beside MiniLM stand the
-# counted words, and MiniLM cut off after its third layer: the same network, but a mean that nobody trained to be compared.
+# three, lie in a chapter that answers it? (That is lenient: any section of the chapter will do. Collections with marked
+# texts use *recall@k*, the share of the right ones among the first k; *MRR*, the mean of 1/place of the first right
+# one; or *nDCG*, in which early places count more.) Beside MiniLM stand the counted words, and MiniLM cut off after its
+# third layer: the same network, but a mean that nobody trained to be compared.
 
 # %% [markdown]
 # **Predict.** Before any search: if three of the book's more than 300 sections are drawn at random, for how many of the 46
@@ -217,8 +221,8 @@ for score, i in zip(cosine[0], place[0], strict=True):
 #
 # About 8. A chapter has some eighteen sections, those of its other pages included, and a few questions have two or
 # three right chapters, so one drawn section is right for about 1 question in 16. With three draws it is nearly three
-# times that. 1 is tempting: it would be so if each question had a single right *section*. A measure that is lenient is
-# lenient with luck, too.
+# times that. 3 is what one draw gives. 1 is tempting if one thinks of a single right *section* for each question; then
+# it would be 0.4. A measure that is lenient is lenient with luck, too.
 #
 # </details>
 
@@ -278,18 +282,21 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 # All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
 # It leads in both places, by some questions; is that luck? Where it and the counted words disagree, equally good
 # searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins more, but
-# coins are as uneven in one round of three to thirty (last line but one), and the counts move by some questions
-# whenever this book is edited: a weak hint at best. The three layers do no better than counted words. So it is not
-# any vectors of a BERT that find. (Half of the layers are gone as well; exercise 4 trains what is left.)
+# coins are as uneven in one round of a few (last line but one; it moves with the counts, whenever this book is edited):
+# a weak hint at best. The three layers do no better than counted words. So not just any vectors from a BERT will do.
+# (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
-# All of MiniLM also fails more often where the question names BERT, three or four times of eight: another hint. Perhaps many
-# sections that name it are near to every such question. Of the other misses one is again about label smoothing.
+# All of MiniLM also fails more often where the question names BERT, for half of the eight or more (last line): another
+# hint. Perhaps many sections that name it are near to every such question. Of the other misses one is again about label
+# smoothing.
 #
 # ## Search, then read again
 #
 # A right chapter that is not the first is often among the first ten. A cross-encoder could read these ten, each beside
 # the question, and put them in a better order: **retrieve and re-rank**. One comes with the course, the reader of
 # answers from [chapter 14b](14b_words_and_spans.ipynb). The score of its best span says how well the section answers.
+# (Half-way stands *late interaction*, [ColBERT](https://arxiv.org/abs/2004.12832): the vectors of all tokens are kept,
+# and each token of the question looks for the one most like it.)
 
 
 # %%
@@ -318,10 +325,12 @@ def rerank(question, places):
 #
 # <details><summary>Answer</summary>
 #
-# For clearly fewer, about two thirds as many. To see both texts does not help a model that was trained for something
-# else. The reader learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong
-# text, and its scores for two texts were never compared. A cross-encoder that re-ranks is trained with questions beside
-# right and wrong texts, by the hundred thousand; this book has 46 questions, and no such model.
+# For fewer. To see both texts does not help a model that was trained for something else. The reader learned *where* in
+# a text an answer stands, and in SQuAD each text had one: it never met a wrong text, and its scores for two texts were
+# never compared. A cross-encoder that re-ranks is trained with questions beside right and wrong texts, by the hundred
+# thousand. The hub has such models of MiniLM's size
+# ([ms-marco-MiniLM](https://huggingface.co/cross-encoder/ms-marco-MiniLM-L6-v2)); this course has none, and 46
+# questions are too few to train one.
 #
 # </details>
 
@@ -351,10 +360,11 @@ assert hits[:, 0].sum() < first[mini] - 3 and among > three[mini] + 3
 # <details><summary>Answer</summary>
 #
 # The wrong one, by 0.15: 0.98 for the reverse event against 0.83 for the same event. It is tempting to blame the mean,
-# since both have the same tokens. But `[CLS]` has 0.99, and *dog*, biting and bitten, 0.96, more than *dog* biting in
-# both wordings, 0.90. (If you solved exercise 2 of chapter 17, you had the first two as distances, 0.58 and 0.21: |u −
-# v|² = 2 − 2 cos(u, v).) The training probably seldom asked for it: among partners drawn at random, who bit whom hardly
-# matters.
+# since both have the same tokens. But `[CLS]` orders the two in the same way, 0.99 for the reverse and 0.94 for the
+# same event (strangers: 0.54<!-- sentence_vectors: untrained/cls/after_5/random_pairs .2f -->), and the vectors of
+# *dog* as biter and as bitten have 0.96, those of *dog* as biter in both wordings only 0.90. (If you solved exercise 2
+# of chapter 17, you had the first two as distances, 0.58 and 0.21: |u − v|² = 2 − 2 cos(u, v).) The training probably
+# seldom asked for it: among partners drawn at random, who bit whom hardly matters.
 #
 # </details>
 
@@ -376,9 +386,12 @@ with torch.no_grad():  # The dog bit the man; the same, passive; the reverse: (n
         encoder.bert(torch.tensor([encoder.ids(text)])).hidden[0]
         for text in (*pairs[0], pairs[1][1])
     )
-dog = "dog, biting and bitten", one[2], other[5]
-same_dog = "dog, biting, and biting in the passive", one[2], passive[7]
-for name, a, b in (("[CLS]", one[0], other[0]), dog, same_dog):
+for name, a, b in (
+    ("[CLS], of the reverse", one[0], other[0]),
+    ("[CLS], of the passive", one[0], passive[0]),
+    ("dog as biter, and as bitten", one[2], other[5]),
+    ("dog as biter, and as biter in the passive", one[2], passive[7]),
+):
     print(f"{F.cosine_similarity(a, b, dim=0):.2f}  {name}")
 
 # %% [markdown]
@@ -462,8 +475,9 @@ wins = (hits.any(dim=1) & ~best).sum().item()
 losses = (best & ~hits.any(dim=1)).sum().item()
 print(f"beside all of MiniLM: {wins} won, {losses} lost, {sign_test(wins, losses):.2f}")
 # Among three, a few more than MiniLM alone, and on so few disagreements coins are
-# often as uneven: hardly a hint. (Weights for the two, chosen on these 46 questions,
-# would have to be tested on others.)
+# often as uneven: hardly a hint. (The two cosines have different scales, so one usually
+# adds 1 / (60 + place) of the two lists: reciprocal rank fusion. Weights for the two,
+# chosen on these 46 questions, would have to be tested on others.)
 
 # %% [markdown]
 # **Exercise 3. "I do not know."** Something is always nearest. Let the search be silent below a cosine. Which one lets
@@ -513,8 +527,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Among three, some more than before with most seeds, and hardly more than counted words
-# find. Whether more come first depends on the seed.
+# Among three, two or three more than before: about as many as counted words find.
+# Whether more come first depends on the seed.
 
 # %% [markdown]
 # ## Summary

@@ -8,8 +8,8 @@ the same, executed. (`NNb_name` stands between two chapters.)
         the same where only words, captions or tags have changed: no cell is executed, the outputs
         stay
     python tools/notebooks.py scripts
-        the same where a script or a style sheet of lectures_lib/show has changed since the last
-        commit: in every stored output the new text takes the old one's place
+        the same where a script, a style sheet or a colour of lectures_lib/show has changed: every
+        stored viewer, stepper, lab, dial and table gets today's
     python tools/notebooks.py drawings [ONLY]
         the same where a drawing (lectures_lib/show/drawings) has changed: it is drawn again where
         it is all that a cell shows; no cell is executed, the other outputs stay
@@ -19,7 +19,6 @@ the same, executed. (`NNb_name` stands between two chapters.)
 
 import os
 import re
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -35,7 +34,14 @@ from lectures_lib.homework.set_up import install_and_tell
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("notebooks", "solutions")
-NAME = "[0-9a-f]{12}"  # of a picture: see `lectures_lib.show.widget`
+# Of a picture that runs (`lectures_lib.show.widget`): its kind, its name, its style, what stands
+# between, and its script.
+WIDGET = re.compile(
+    r'(<div class="(attention-viewer|stepper|attention-lab|dial|error-table)[" ][^>]*?'
+    r'="([0-9a-f]{12})"[^>]*>\n<style>\n)(.*?)(</style>\n.*?<script>\n)(.*?)(?=</script>)',
+    re.DOTALL,
+)
+TEMPLATE = re.compile("(?<=<template>).*?(?=</template>)", re.DOTALL)
 DRAWN = re.compile(r'(?:drawings\.)?draw\("(\w+)"\)')
 
 # The first code cell of every notebook. Colab opens the notebook alone, so the address must stand
@@ -169,45 +175,36 @@ def prose(twin: Path) -> str:
     return f"{name}: written, nothing was executed"
 
 
-def changed_scripts() -> list[tuple[str, str]]:
-    """Old and new text of each script and style sheet that differs from the last commit."""
-    git = ["git", "-C", str(ROOT)]
-    asked = [*git, "diff", "HEAD", "--name-only", "--diff-filter=M", "--", "lectures_lib/show"]
-    names = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
-    return [
-        (
-            subprocess.run(
-                [*git, "show", f"HEAD:{name}"], check=True, capture_output=True, text=True
-            ).stdout,
-            (ROOT / name).read_text(encoding="utf-8"),
-        )
-        for name in names
-        if name.endswith((".js", ".css"))
-    ]
+def up_to_date(html: str) -> str:
+    """A stored output whose pictures have the style and the script that the library has today."""
+    from lectures_lib.show import attention_lab, dial, error_table, stepper, viewer
+    from lectures_lib.show.widget import source
+
+    modules = {
+        "attention-viewer": (viewer, "viewer/viewer.js"),
+        "stepper": (stepper, "stepper.js"),
+        "attention-lab": (attention_lab, "attention_lab.js"),
+        "dial": (dial, "dial.js"),
+        "error-table": (error_table, "error_table.js"),
+    }
+
+    def fresh(found: re.Match) -> str:
+        begin, kind, name, _, between, _ = found.groups()
+        module, script = modules[kind]
+        if kind == "attention-viewer":
+            between = TEMPLATE.sub(lambda _: viewer.template(), between)
+        return begin + module.style() + between + source(script).replace("WIDGET_ID", name)
+
+    return WIDGET.sub(fresh, html)
 
 
-def exchange(text: str, old: str, new: str) -> str:
-    """A stored output with the new script in the place of the old one, whose WIDGET_ID is the
-    picture's name by now (`show.widget`).
-    """
-    written = re.escape(old).replace("WIDGET_ID", f"({NAME})", 1).replace("WIDGET_ID", r"\1")
-    return re.sub(
-        written,
-        lambda found: new.replace("WIDGET_ID", found[1]) if found.groups() else new,
-        text,
-    )
-
-
-def scripts(twin: Path, changes: list[tuple[str, str]]) -> int:
-    """Bring changed scripts into a notebook's stored outputs; how many were exchanged."""
+def scripts(twin: Path) -> int:
+    """Bring today's scripts and styles into a notebook's stored outputs; how many have changed."""
     notebook, count = nbformat.read(twin.with_suffix(".ipynb"), as_version=4), 0
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             written = output.get("data", {}).get("text/html", "")
-            fresh = written
-            for old, new in changes:
-                fresh = exchange(fresh, old, new)
-            if fresh != written:
+            if (fresh := up_to_date(written)) != written:
                 output["data"]["text/html"] = fresh
                 count += 1
     if count:
@@ -268,11 +265,8 @@ def main() -> None:
             else 0
         )
     if command == "scripts":
-        changes = changed_scripts()
-        if not changes:
-            sys.exit("no script or style sheet of lectures_lib/show differs from the last commit")
         for twin in twins():
-            if count := scripts(twin, changes):
+            if count := scripts(twin):
                 print(f"{twin.relative_to(ROOT)}: {count}")
         return
     if command == "drawings":

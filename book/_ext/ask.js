@@ -71,6 +71,7 @@
       return;
     }
     const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+    const full = words.value.length >= words.maxLength;
     count.textContent = matches.hidden
       ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. "
       : `${many(right.length, "question")} and ${many(also.length, "section")} with these words`;
@@ -81,6 +82,10 @@
           { href: `../search.html?q=${encodeURIComponent(words.value)}` },
           "Search all pages for them",
         ),
+      );
+    if (full)
+      count.append(
+        `. The field takes ${words.maxLength.toLocaleString("en-US")} characters; what is longer is cut.`,
       );
   }
 
@@ -105,6 +110,13 @@
     found.hidden = false;
   }
 
+  const script = () =>
+    import(model.script).catch(() => {
+      throw new Error(
+        "its script could not be fetched: there is no connection. Try again when you are online.",
+      );
+    });
+
   // A question of the reader's own.
   let machine, turn;
   async function ask() {
@@ -122,7 +134,7 @@
     const megabytes = (model.bytes / 1e6).toFixed(0);
     try {
       say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
-      machine ??= new (await import(model.script)).Machine(model);
+      machine ??= new (await script()).Machine(model);
       await machine.load((share) =>
         say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`),
       );

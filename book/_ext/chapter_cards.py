@@ -20,7 +20,7 @@ from section_search import contents_titles
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib.show.plots import DARK, GROUND
+from lectures_lib.show.drawings.palette import colour
 
 THUMBNAILS = "_static/thumbnails"  # of the site
 CARDS = '<ul class="chapter-cards">'
@@ -127,8 +127,8 @@ def thumbnails(app: Sphinx, page: str) -> tuple[int, int]:
     figure = app.env.course_told[page]["figure"]
     folder, name = Path(app.outdir, THUMBNAILS), page.rsplit("/", 1)[-1]
     folder.mkdir(parents=True, exist_ok=True)
-    for theme, ground in (("dark", DARK[GROUND]), ("light", "#ffffff")):
-        size, content = result(thumbnail, figure and figure[theme], ground)
+    for theme in ("dark", "light"):
+        size, content = result(thumbnail, figure and figure[theme], colour("paper", theme))
         (folder / f"{name}{ENDS[theme]}").write_bytes(content)
     return size
 

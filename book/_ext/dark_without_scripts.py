@@ -12,7 +12,12 @@ from pathlib import Path
 from sphinx.application import Sphinx
 
 FILE = "_static/dark_without_scripts.css"
-SHEETS = ("_static/styles/*.css", "_static/pygments.css", "_static/course.css")
+SHEETS = (
+    "_static/styles/*.css",
+    "_static/pygments.css",
+    "_static/palette.css",
+    "_static/course.css",
+)
 DARK = re.compile(r"""(?:html)?\[data-theme=["']?dark["']?\]""")
 LIGHT = 'html[data-theme="light"]'
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)

@@ -35,24 +35,24 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib.show.drawings.palette import schemes
+from lectures_lib.show.drawings.palette import card
 
 SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site
-COLOURS = ("paper", "ink", "query", "key", "mask", "error", "neutral")
+COLOURS = ("share", "prediction", "error", "control", "active", "quiet")  # beside those of the card
 FIGURES = {**type_your_own.FIGURES, **at_work.FIGURES, **through.FIGURES, **motion.FIGURES}
 PAGES = {one.PAGE: one.SECTIONS for one in (type_your_own, motion, through)}
 # Of some figures there is more: colours, and a style sheet beside live.css.
 MORE = {
-    **dict.fromkeys(motion.FIGURES, (("value",), "motion.css")),
+    **dict.fromkeys(motion.FIGURES, (motion.COLOURS, "motion.css")),
     "through": (through.COLOURS, "through.css"),
     "reader": (through.COLOURS, "through.css"),  # the arithmetic of a share
     "at_work": (through.COLOURS, "at_work.css"),
     "sentence_map": (sentence_map.COLOURS, "sentence_map.css"),
-    "probes": (("prediction",), "probes.css"),
-    "dates": (("decoder", "prediction", "value"), "dates.css"),
-    "remembering": (("value",), "remembering.css"),
-    "digits": ((), "digits.css"),
+    "probes": ((), "probes.css"),
+    "dates": (("decoder", "mask", "right"), "dates.css"),
+    "remembering": (("query", "key", "value"), "remembering.css"),
+    "digits": (("position",), "digits.css"),
     "agreement": ((), "agreement.css"),
 }
 # What rounding changes in a figure's model: {figure: {file of results: line}}.
@@ -123,7 +123,7 @@ def placed(name: str, env: BuildEnvironment) -> nodes.raw:
     where = f"{env.app.config.html_baseurl}{at}"
     text = (
         f'<style>\n{style(*MORE.get(name, ()))}</style>\n<div class="live" {attributes}>\n'
-        f'<div class="lv-box lv-still"><p class="lv-title">{title}</p>\n'
+        f'<div class="lv-box lv-still figure-card"><p class="lv-title">{title}</p>\n'
         f'<p class="lv-screen">An example (to type your own, this page needs scripts and a browser '
         f'of 2023 or later):</p>\n<p class="lv-paper">An example; your own is computed in a '
         f"browser, at {html.escape(where)}:</p>\n{shown}</div>\n</div>\n{rounding(name)}"
@@ -162,7 +162,7 @@ def bring(app: Sphinx, doctree: nodes.document) -> None:
 def style(colours: tuple[str, ...] = (), more: str = "") -> str:
     """The colours in both schemes, and the rest; of some figures there is more of both."""
     files = ["live.css", more] if more else ["live.css"]
-    return schemes(".live", (*COLOURS, *colours)) + "".join(
+    return card(".live", (*COLOURS, *colours)) + "".join(
         (SCRIPTS / file).read_text(encoding="utf-8") for file in files
     )
 

@@ -1,6 +1,7 @@
 """The models that pages fetch: the files that `lectures_lib.stored` reads, the largest in 8 bits. A
 file's address has a digest of what is in it, so that a browser which has kept an older one never
-takes it for the new, nor one that belongs to another model.
+takes it for the new, nor one that belongs to another model; and its size, by which the page knows
+whether all of it has come.
 """
 
 import hashlib
@@ -36,7 +37,8 @@ def model(
 
 def address(file: Path) -> str:
     """Where a page fetches this file, seen from the folder of its scripts."""
-    return f"models/{file.name}?{digest(file, file.stat().st_mtime_ns)}"
+    there = file.stat()
+    return f"models/{file.name}?{digest(file, there.st_mtime_ns)}-{there.st_size}"
 
 
 @cache

@@ -15,8 +15,12 @@ import torch.nn.functional as F
 from live_models import VOCABULARY, address, part_of_pieces
 from scipy import stats
 
+from lectures_lib import data
+from lectures_lib.analysis import perturbed_masking
 from lectures_lib.blocks.attention import scaled_dot_product_attention
 from lectures_lib.blocks.layers import Residual
+from lectures_lib.models import minilm
+from lectures_lib.models.bert import Bert
 from lectures_lib.tasks.sentence_bert import cosines, in_batch_negatives
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training.pretraining import MaskingRates, mask_tokens
@@ -27,6 +31,10 @@ PLANE = torch.tensor([[1.0, -1.0, 0.0], [1.0, 1.0, -2.0]]) / torch.tensor([[2.0]
 NAMES = ["the", "dog", "barks", "loudly"]
 ANGLES = [20, 100, 190, 320]  # degrees, where their vectors point first
 DRAWS, DRAW = 6, 4  # of random weights, and the one that is shown first
+COLOURS = (  # beside those of every figure
+    *("query", "key", "value", "mask", "encoder"),
+    *("series_1", "series_2", "series_4"),
+)
 PAIRS = [
     ("A man plays the guitar.", "Someone makes music."),
     ("Shares fell on Monday.", "The market lost value."),
@@ -37,6 +45,8 @@ STARTS = [[15, 100, 200, 290], [130, 60, 320, 165]]  # degrees of the u and of t
 FIRST_WORD = 999  # of BERT's pieces; the ids below are special tokens and places left free
 HIDDEN = "The cat sat on the mat because it was warm, and the dog slept by the door."
 GATES = [0.5, 0.9, 0.99]
+SENTENCES, LINKED = 6, range(6, 10)  # of the treebank, of so many words each
+CHANCES = 300  # random tables, whose trees are counted
 ACCURACIES, EXAMINED = (0.86, 0.84), [46, 80, 200, 872, 5000]
 WRITTEN = ["<s>", "sieben", "und", "zwanzig", ",", "sechs", "hundert", "achtzig"]
 
@@ -312,6 +322,41 @@ def examining() -> tuple[dict, str]:
     return options, "\n".join(said).replace("%", " %")
 
 
+@cache
+def linking() -> tuple[dict, str]:
+    """The figure with trees of a table; how many of each tree's links are the treebank's. The first
+    short sentences of the treebank's test split, and MiniLM's impacts of their words (chapter 16c).
+    """
+    model, pieces = Bert.from_pretrained(minilm.checkpoint()), WordPiece.load(VOCABULARY)
+    generator = torch.Generator().manual_seed(0)
+    sentences, said = [], []
+    for sentence in data.load("treebank", "test"):
+        kept = perturbed_masking.not_punctuation(sentence["upos"])
+        if len(sentences) == SENTENCES or len(kept) not in LINKED:
+            continue
+        impact = perturbed_masking.impact_matrix(model, pieces, sentence["words"])[kept][:, kept]
+        gold = perturbed_masking.gold_edges(sentence["heads"], kept)
+        draws = [perturbed_masking.random_scores(len(kept), generator) for _ in range(CHANCES)]
+        by_chance = sum(len(perturbed_masking.eisner(d) & gold) for d in draws) / CHANCES
+        words = [sentence["words"][i] for i in kept]
+        table = (impact + impact.T).double().round(decimals=2)
+        sentences.append(
+            {
+                "words": words,
+                "gold": sorted(gold),
+                "impacts": table.tolist(),
+                "by_chance": round(by_chance, 2),
+            }
+        )
+        found = perturbed_masking.eisner(table / 2) & gold
+        chain = perturbed_masking.chain(len(words)) & gold
+        said.append(
+            f"{' '.join(words)}: {len(gold)} links; the table's tree has {len(found)}, the "
+            f"chain {len(chain)}, random numbers {by_chance:.1f} on average"
+        )
+    return {"title": "A tree out of a table", "sentences": sentences}, "\n".join(said)
+
+
 # As in type_your_own.py: in the order of the page, and the address of each figure's section there.
 FIGURES = {
     "gate": gate,
@@ -320,6 +365,7 @@ FIGURES = {
     "filling": filling,
     "dice": dice,
     "examining": examining,
+    "linking": linking,
     "pulling": pulling,
 }
 SECTIONS = {
@@ -329,6 +375,7 @@ SECTIONS = {
     "a-cache-that-fills": "filling",
     "throw-the-dice": "dice",
     "two-systems-one-test": "examining",
+    "a-tree-out-of-a-table": "linking",
     "together-and-apart": "pulling",
 }
 PAGE = "book/motion"

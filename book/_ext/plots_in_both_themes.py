@@ -24,11 +24,11 @@ from sphinx.application import Sphinx
 from squeezed_plots import JOINT, squeezed
 from stacked_plots import side_by_side, stacked
 
+from lectures_lib.show.drawings.palette import colour
 from lectures_lib.show.plots import (
     BLUE,
     COLOUR,
     DARK,
-    GREEN,
     GREY,
     GROUND,
     PAPER,
@@ -57,7 +57,12 @@ GLYPH = re.compile(r'(<tspan x=")([-\d.]+)(" y="[-\d.]+"[^>]*?font-size: )([\d.]
 SIDES = re.compile(r"\b(left|right)[,:]", re.IGNORECASE)
 IMAGE = re.compile(r'(<image\b[^>]*? style=")')
 DIMMED = 0.85  # of the light of a picture in the dark
-GROUNDS = {name.upper() for name in (BLUE, GREEN, RED, GREY)}  # white can be read on them
+# Grounds on which white can be read, and what they are in the dark, where it still can
+GROUNDS = {
+    BLUE: colour("share", "dark", "mark"),
+    RED: RED,
+    GREY: colour("quiet", "dark", "mark"),
+}
 SCALE = 1.5  # pixels of the page a point: letters of 11 points are as large as the text around
 
 
@@ -67,7 +72,7 @@ def is_plot(path: Path) -> bool:
 
 
 def light(svg: str) -> str:
-    """The figure for the light theme: no paper, for the page has its own; words dark enough."""
+    """The figure for the light theme: no paper, for its card has its own; words dark enough."""
     svg = legible(svg)
     svg = FONTS.sub(PAGE_FONTS, METADATA.sub("", svg))
     return exponents(re.sub(rf"fill: {PAPER}\b", "fill: none", svg, flags=re.IGNORECASE))
@@ -106,8 +111,8 @@ def exponents(svg: str) -> str:
 
 
 def dark(svg: str) -> str:
-    """The figure for the dark theme. A ground with white letters on it keeps its colour: on a
-    lighter one they could not be read. The joints between a heat map's squares have the page's.
+    """The figure for the dark theme. A ground with white letters on it stays dark: on a light one
+    they could not be read. The joints between a heat map's squares have the page's.
     """
     svg, has_heat_maps = heat_maps.in_the_dark(light(svg))
     if has_heat_maps:
@@ -119,11 +124,11 @@ def dark(svg: str) -> str:
 
 
 def _kept(shape: re.Match) -> str:
-    """A shape with its colours written in a way that `in_the_dark` passes over."""
+    """A shape with the colours of `GROUNDS`, written in a way that `in_the_dark` passes over."""
     return COLOUR.sub(
         lambda found: (
-            f"rgb({' '.join(str(byte) for byte in bytes.fromhex(found[0][1:]))})"
-            if found[0].upper() in GROUNDS
+            f"rgb({' '.join(map(str, bytes.fromhex(GROUNDS[found[0].lower()][1:])))})"
+            if found[0].lower() in GROUNDS
             else found[0]
         ),
         shape[0],

@@ -21,22 +21,14 @@ from plots_in_both_themes import exponents, scrolling
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from lectures_lib.show import plots
+
 BOOK = Path(__file__).parents[1]
 sys.path.insert(0, str(BOOK))  # where the package `published` is
 import claims  # noqa: E402
 from published import PAGES, Column, Ours, Table, page, tables  # noqa: E402
 from published.figures import FIGURES  # noqa: E402
 
-# Every colour as it is on white, and as it is in the dark (Okabe and Ito's light blue, and lighter
-# neighbours of the others).
-IN_THE_DARK = {
-    "#0072b2": "#56b4e9",
-    "#009e73": "#2fc79c",
-    "#d55e00": "#ff8a3d",
-    "#e69f00": "#f0b429",
-    "#cc79a7": "#e3a3c6",
-    "#808080": "#9aa3ad",
-}
 LONG = 28  # letters in a cell that may be broken into lines
 EXPONENT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -117,10 +109,15 @@ def picture(name: str, draw: Callable[[], str]) -> str:
     drawing = exponents(drawing)
     # several pictures stand on one page
     drawing = re.sub(r'(id="|url\(#|href="#)', rf"\g<1>{name}-", drawing)
-    drawing = re.sub("#000000", "currentColor", drawing)
-    for light, dark in IN_THE_DARK.items():
-        drawing = drawing.replace(light, f"light-dark({light}, {dark})")
-    return f'<figure class="picture plot">\n{scrolling(drawing, drawing, "div")}</figure>\n'
+    drawing = drawing.replace(plots.BLACK, "currentColor")
+    drawing = plots.COLOUR.sub(in_both, drawing)
+    return f'<figure class="picture plot figure-card">\n{scrolling(drawing, drawing, "div")}</figure>\n'
+
+
+def in_both(colour: re.Match) -> str:
+    """A colour of the palette as the page's theme has it."""
+    light, dark = colour[0], plots.DARK.get(colour[0].lower())
+    return f"light-dark({light}, {dark})" if dark else light
 
 
 class Overview(SphinxDirective):

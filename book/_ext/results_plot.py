@@ -8,7 +8,7 @@ from kept import result
 from published_tables import picture
 from results_layout import Block, is_spread, named
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+from lectures_lib.show.plots import BLUE, GREEN, PURPLE, RED
 
 
 def is_curve(one: Block) -> bool:
@@ -38,7 +38,7 @@ def draw(one: Block) -> str:
     """A line for each column; returns what it shows, in words."""
     _, axes = plt.subplots(figsize=(5, 2.4))
     told = []
-    for column, colour in zip(one.columns, COLOURS, strict=False):
+    for column, colour in zip(one.columns, (BLUE, RED, GREEN, PURPLE), strict=False):
         points = [(int(row[0]), one.cells[row, column][1]) for row in one.rows]
         steps = [step for step, _ in points]
         means = [at(value, "mean") for _, value in points]

@@ -24,7 +24,7 @@ from lectures_lib.tokenization import WordPiece
 TOPICS: dict[str, list[str]] = yaml.safe_load(
     (Path(__file__).parents[1] / "live" / "sentence_map.yml").read_text(encoding="utf-8")
 )
-COLOURS = ("value", "decoder", "prediction", "position", "encoder")  # beside those of every figure
+COLOURS = tuple(f"series_{n}" for n in range(1, 9))  # beside those of every figure
 EXAMPLES = [
     "The vet gave our dog an injection.",
     "The match was called off because of the snow.",

@@ -22,7 +22,7 @@ FOLDER = "_static/cards"  # of the site
 COURSE = "course"  # the card of all pages that are no chapter
 SIZE, EDGE = (1200, 630), 56
 SCALE = 2  # of the size that a browser gives a figure
-INK, MUTED, BLUE, ORANGE = "#1b2129", "#5a6673", "#1d5fa8", "#a85400"
+WHITE, INK, MUTED, BLUE, ASKS = map(palette.colour, ("paper", "ink", "neutral", "control", "query"))
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 VARIABLE = re.compile(r"var\(--c-(\w+)(-soft)?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
@@ -76,7 +76,7 @@ def arcs(width: int = 1060) -> Image.Image:
             r = stroke / 2
             draw.ellipse([scale * v for v in (x - r, y - r, x + r, y + r)], fill=BLUE)
     for kind, x, y, size, word in WORD.findall(svg):
-        colour = {"muted": MUTED, "asks": ORANGE}.get(kind, INK)
+        colour = {"muted": MUTED, "asks": ASKS}.get(kind, INK)
         drawn = font(scale * int(size) * 0.95, bold=kind == "asks")
         draw.text((scale * int(x), scale * int(y)), word, font=drawn, fill=colour, anchor="ms")
     return picture
@@ -102,7 +102,7 @@ def coloured(drawing: str, theme: str) -> str:
     )
 
 
-def in_pixels(svg: str, ground: str = "#ffffff") -> Image.Image:
+def in_pixels(svg: str, ground: str = WHITE) -> Image.Image:
     """A figure as it looks on this ground, in the letters that matplotlib brings."""
     drawn = resvg_py.svg_to_bytes(
         svg_string=svg,

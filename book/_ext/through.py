@@ -18,7 +18,7 @@ SECTIONS = {
     "one-sentence-all-the-way-down": "through",
     "the-whole-model-at-work": "at_work",
 }
-COLOURS = ("value", "encoder", "decoder", "prediction", "residual", "position")
+COLOURS = ("query", "key", "value", "encoder", "decoder", "residual", "position")
 BOX, STEP = 34, 42  # a block's height, and from one to the next
 LOWEST = 388  # where the lowest block stands
 

@@ -74,6 +74,10 @@
     event.preventDefault();
     read(field.value.trim());
   });
+  field.addEventListener("input", () => {
+    if (field.value.length >= field.maxLength)
+      status.textContent = `The field takes ${field.maxLength} characters; what is longer is cut.`;
+  });
   status.textContent = `Fetches a model, ${size}, once. What you type stays here.`;
 
   // Whether the numbers are here, fetched once; if they cannot be had, the controls tell again what the picture shows.
@@ -97,6 +101,13 @@
     return ready.promise;
   }
 
+  const script = () =>
+    import(new URL("../live/machine.js", file)).catch(() => {
+      throw new Error(
+        "its script could not be fetched: there is no connection. Try again when you are online.",
+      );
+    });
+
   // A sentence of the reader's own. Only the last one that was asked for is shown.
   async function read(text) {
     const mine = (turn = {}),
@@ -109,7 +120,7 @@
     }
     say(machine?.loaded ? "Reading …" : `Fetching the model, ${size} …`);
     try {
-      machine ??= new (await import(new URL("../live/machine.js", file))).Machine(model);
+      machine ??= new (await script()).Machine(model);
       await machine.load((share) =>
         say(`Fetching the model: ${Math.round(100 * share)} % of ${size}`),
       );

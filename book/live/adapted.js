@@ -167,7 +167,11 @@ export class Names extends Adapted {
         ? make("span", {}, word)
         : make("mark", { class: "lv-name", title: percent(share) }, word, make("small", {}, label)),
     );
-    const n = words.filter(({ label }) => label.startsWith("B-")).length;
+    const kind = (at) => words[at]?.label.slice(2);
+    // an I- that goes on with no name of its kind begins one, as seqeval counts
+    const n = words.filter(
+      ({ label }, at) => label.startsWith("B-") || (label !== "O" && kind(at) !== kind(at - 1)),
+    ).length;
     this.found.replaceChildren(
       make(
         "p",
@@ -186,7 +190,10 @@ export class Answers extends Adapted {
 
   // The text that is asked about stands above the question.
   fields(question) {
-    this.context = make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    this.context = this.bounded(
+      make("textarea", { rows: 5, maxlength: 1500, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.context, () => this.ask(), true);
     return [field("A text, of about 130 words at the most", this.context), question];
   }
 
@@ -205,9 +212,17 @@ export class Answers extends Adapted {
       text: this.context.value.trim(),
     });
     if (!found) return;
-    const { context: pieces, from, to } = found;
+    if (!found.read) {
+      this.forget();
+      this.say("In the text there is nothing that MiniLM reads.", true);
+      return;
+    }
+    const { context: pieces, from, to, longQuestion } = found;
+    if (longQuestion) this.say("The question is too long: its first 64 pieces were read.");
     const part = (...range) => joined(pieces.slice(...range)).replace(/^##/, "");
-    const space = (at) => (at > 0 && pieces[at] && !pieces[at].startsWith("##") ? " " : "");
+    // between two pieces, as `joined` has it
+    const space = (at) =>
+      at > 0 && pieces[at] && joined([pieces[at - 1], pieces[at]]).includes(" ") ? " " : "";
     this.found.replaceChildren(
       make("p", { class: "lv-answer" }, part(from, to + 1)),
       make("p", { class: "lv-head" }, UNCASED),

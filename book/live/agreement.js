@@ -1,6 +1,7 @@
 // Two words for one hole (chapter 10b): which of them two models find likelier, one that reads only what stands before the hole and
 // one that reads both sides. What was asked stays, so that sentences can be compared.
 import { Figure, field, make, megabytes } from "./figure.js";
+import { signed } from "./walk.js";
 
 const LONGEST = 300, // characters of a sentence
   WORD = 40; // of a word
@@ -27,10 +28,11 @@ export class Agreement extends Figure {
       LONGEST,
     );
     this.words = ["", ""].map(() =>
-      make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      this.bounded(
+        make("input", { type: "text", maxlength: WORD, dir: "auto", spellcheck: "false" }),
+      ),
     );
-    for (const word of this.words)
-      word.addEventListener("keydown", ({ key }) => key === "Enter" && this.ask());
+    for (const word of this.words) this.starts(word, () => this.ask());
     const names = options.examples.map(({ text }) => text);
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.list = make("ol", { class: "lv-pairs", "aria-label": "Sentences that were asked" });
@@ -77,7 +79,7 @@ export class Agreement extends Figure {
     this.stop();
     this.drop();
     this.about.textContent = "";
-    this.say(this.machines.every((machine) => machine.loaded) ? "" : this.note);
+    if (!this.fetching) this.say(this.machines.every((machine) => machine.loaded) ? "" : this.note);
   }
 
   // What was being asked and is asked no more: the line of the first model alone would look like an answer.
@@ -149,7 +151,7 @@ export class Agreement extends Figure {
           ? `BERT has no piece for “${word}”`
           : `“${word}” is ${pieces.length} pieces to BERT (${pieces.join(" ")}), and a hole takes one`;
       const sum = pieces.length > 1 ? `, the sum over ${pieces.length} pieces` : "";
-      return `log\u00a0P(${word})\u00a0=\u00a0${log.toFixed(2).replace("-", "−")}${sum}`;
+      return `log\u00a0P(${word})\u00a0=\u00a0${signed(log)}${sum}`;
     }
   }
 }

@@ -4,11 +4,12 @@
 import { choice, make, percent } from "./figure.js";
 import { Lanes } from "./lanes.js";
 import { Levels } from "./levels.js";
+import { more } from "./machine.js";
 import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
 import { Walk } from "./walk.js";
-import { animate, close, middle } from "./zooming.js";
+import { animate, close, middle, still } from "./zooming.js";
 
 const PAUSE = 520; // milliseconds a step, of a film that plays
 const MOST = 40; // tokens on one side: more cannot be told apart
@@ -245,7 +246,7 @@ export class AtWork extends TwoWays {
   // Into the vector that is asked: the code for it is fetched now, and the model, if it has not come yet.
   async enter(path) {
     const { asked, of } = this,
-      code = import("./inside.js").catch((error) => error);
+      code = more("./inside.js").catch((error) => error);
     this.opening = true;
     this.stage.after(this.status);
     if (!of.trace) {
@@ -376,6 +377,6 @@ export class AtWork extends TwoWays {
     const trace = new Trace(found);
     this.take(ofTrace(trace), { machine, text, trace });
     this.walk.begin(this.lanes.moments.length - 1, 0);
-    this.walk.run();
+    if (!still()) this.walk.run();
   }
 }

@@ -11,7 +11,7 @@ const copied = (state) => ({
 });
 const best = (hypotheses, n) => hypotheses.sort((a, b) => b.score - a.score).slice(0, n);
 
-// Yields, after each step, {live, ended, finished, done}. A hypothesis is {tokens, score, parent}: `score` of a live one and of one
+// Yields, after each step, {live, ended, finished, done, cut}; cut: it had to stop there. A hypothesis is {tokens, score, parent}: `score` of a live one and of one
 // that has just ended is its log probability, of a finished one that over the length penalty; `parent` is its place among the live
 // of the step before.
 export function* beam(model, source, { width, alpha, begin, end, never = [], longest }) {
@@ -43,15 +43,20 @@ export function* beam(model, source, { width, alpha, begin, end, never = [], lon
     );
     live = candidates.filter((one) => !ends(one)).slice(0, width);
     // done when the best that lives would not be among the finished
-    const done =
-      n === longest ||
-      (finished.length === width && live[0].score / penalty <= finished.at(-1).score);
+    const decided = finished.length === width && live[0].score / penalty <= finished.at(-1).score,
+      done = decided || n === longest;
     if (n === longest)
       finished = best(
         [...finished, ...live.map((one) => ({ ...one, score: one.score / penalty }))],
         width,
       );
-    yield { live: live.map(bare), ended: ended.map(bare), finished: finished.map(bare), done };
+    yield {
+      live: live.map(bare),
+      ended: ended.map(bare),
+      finished: finished.map(bare),
+      done,
+      cut: done && !decided,
+    };
     if (done) return;
   }
 }

@@ -2,6 +2,8 @@
 import { draw, make, slider } from "./figure.js";
 import { lengthPenalty } from "./beam.js";
 import { TwoWays } from "./two_ways.js";
+import { signed } from "./walk.js";
+import { still } from "./zooming.js";
 
 const COLUMN = 104,
   ROW = 40,
@@ -9,7 +11,7 @@ const COLUMN = 104,
   ROOT = 20,
   LETTERS = 11;
 
-const score = (value) => value.toFixed(2).replace("-", "−");
+const score = (value) => signed(value);
 const cut = (token) =>
   Array.from(token).length > LETTERS
     ? `${Array.from(token)
@@ -68,7 +70,7 @@ export class Beams extends TwoWays {
     this.play.addEventListener("click", () => (this.playing ? this.halt() : this.grow()));
     for (const { input } of [this.width, this.alpha])
       input.addEventListener("change", () => {
-        if (!this.found.hidden) this.search();
+        if (!this.found.hidden || this.turn) this.search();
       });
     this.text.addEventListener("input", () => this.forget());
     this.prepare();
@@ -112,16 +114,20 @@ export class Beams extends TwoWays {
 
   // One step more every half second, until the end or another press.
   grow() {
-    if (Number(this.at.input.value) === this.steps.length) this.at.input.value = 0;
-    this.play.textContent = "Pause";
-    const more = () => {
-      this.at.input.value = Number(this.at.input.value) + 1;
+    const now = () => Number(this.at.input.value),
+      last = this.steps.length;
+    const show = (step) => {
+      this.at.input.value = step;
       this.at.tell();
       this.paint();
-      if (Number(this.at.input.value) === this.steps.length) this.halt();
+      if (step === last) this.halt(); // before it paints, so that the end is heard
     };
-    more();
-    if (this.steps.length > 1) this.playing = setInterval(more, 500);
+    const first = now() === last ? 1 : now() + 1;
+    if (first < last) {
+      this.play.textContent = "Pause";
+      this.playing = setInterval(() => document.hidden || show(now() + 1), still() ? 900 : 500);
+    }
+    show(first);
   }
 
   halt() {
@@ -210,10 +216,10 @@ export class Beams extends TwoWays {
     );
     this.tree.replaceChildren(picture);
     this.tree.scrollLeft = this.tree.scrollWidth;
-    const { live, finished, done } = steps.at(-1);
+    const { live, finished, done, cut: short } = steps.at(-1);
     this.about.textContent =
       done && last === this.steps.length
-        ? `Done after ${last} steps: no sentence that goes on can still win. The sum is that of the log probabilities, as in the boxes; the penalty grows with the number of tokens.`
+        ? `${short ? `Cut off after ${last} steps` : `Done after ${last} steps: as they stand, no living one scores better than the worst finished one`}. The sum is that of the log probabilities, as in the boxes; the penalty grows with the number of tokens.`
         : `After step ${last}: ${live.length} alive, ${finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
     this.finished.replaceChildren(
       make("caption", {}, finished.length ? "Finished, best first" : "Nothing has finished yet"),

@@ -90,12 +90,9 @@ export class Dates extends Figure {
     [this.alphabet, this.room] = [options.alphabet, options.room];
     const date = this.asks("Your date", "Let it read", () => this.read());
     this.text.rows = 1;
-    this.answer = make("input", {
-      type: "text",
-      maxlength: LENGTH - 1,
-      spellcheck: "false",
-      dir: "auto",
-    });
+    this.answer = this.bounded(
+      make("input", { type: "text", maxlength: LENGTH - 1, spellcheck: "false", dir: "auto" }),
+    );
     this.trained = choice(
       "The model after",
       options.models.map(({ name }, i) => [i, name]),
@@ -135,9 +132,7 @@ export class Dates extends Figure {
       this.later();
     });
     this.answer.addEventListener("input", () => this.later());
-    this.answer.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.read();
-    });
+    this.starts(this.answer, () => this.read());
     this.trained.select.addEventListener("change", () => this.read());
     for (const button of [this.walk.play, this.walk.next, this.walk.again])
       button.addEventListener("click", () => this.hush());
@@ -226,6 +221,7 @@ export class Dates extends Figure {
 
   // While it plays, nothing is read aloud.
   hush() {
+    if (this.answers) return; // the example is not read aloud
     this.sides.writing.pass.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
   }
 
@@ -367,6 +363,7 @@ export class Dates extends Figure {
 
   paint(step) {
     if (!this.now) return;
+    this.hush();
     if (this.walk.playing) this.used();
     const { training, writing } = this.sides,
       { taught, written } = this.now;

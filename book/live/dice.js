@@ -1,5 +1,6 @@
 // Holes by chance (chapter 13): which tokens are chosen, what becomes of them, and the shares over many throws.
 import { Figure, bar, make, percent, plural } from "./figure.js";
+import { textOf } from "./machine.js";
 import { WordPiece } from "./tokens.js";
 
 const SAID = { masked: "becomes [MASK]", random: "becomes another token", kept: "stays as it is" };
@@ -69,14 +70,13 @@ export class Dice extends Figure {
 
   // The word pieces, fetched once.
   pieces() {
-    this.loading ??= (async () => {
-      const response = await fetch(new URL(this.options.vocabulary, import.meta.url));
-      if (!response.ok) throw new Error(`the vocabulary could not be fetched (${response.status})`);
-      return new WordPiece(await response.text());
-    })().catch((error) => {
-      this.loading = undefined;
-      throw error;
-    });
+    this.loading ??= textOf(this.options.vocabulary).then(
+      (text) => (this.ready = new WordPiece(text)),
+      (error) => {
+        this.loading = undefined;
+        throw error;
+      },
+    );
     return this.loading;
   }
 
@@ -88,13 +88,14 @@ export class Dice extends Figure {
     }
     let pieces;
     try {
+      if (!this.ready) this.say("Fetching the vocabulary …");
       pieces = await this.pieces();
     } catch (error) {
       this.say(`That did not work: ${error.message}`, true);
       return;
     }
-    if (text !== this.text.value) return; // typed on meanwhile
     this.say("");
+    if (text !== this.text.value) return; // typed on meanwhile
     this.used();
     if (this.picked) this.empty(); // a throw that was picked would bend the shares
     this.picked = false;
@@ -186,6 +187,9 @@ export class Dice extends Figure {
   }
 }
 
+// Rounded down: one that is below a limit is never shown as that limit.
+const thrown = (die) => (Math.floor(100 * die) / 100).toFixed(2);
+
 // A token as the model reads it; below it what it was, and its dice.
 function token({ id, kind }, pieces, was, special, { choice, fate }, i) {
   const name = pieces.shown(was),
@@ -193,11 +197,7 @@ function token({ id, kind }, pieces, was, special, { choice, fate }, i) {
   if (special) parts.push(make("small", {}, "never"));
   else
     parts.push(
-      make(
-        "small",
-        {},
-        kind ? `${choice[i].toFixed(2)}, ${fate[i].toFixed(2)}` : choice[i].toFixed(2),
-      ),
+      make("small", {}, kind ? `${thrown(choice[i])}, ${thrown(fate[i])}` : thrown(choice[i])),
     );
   if (kind) parts.push(make("small", { class: "lv-fate" }, kind === "kept" ? "kept" : name));
   const said = kind

@@ -2,7 +2,7 @@
 // it takes them for, and how much of each patch reached the class token, by attention rollout; and how alike the
 // positions are that it learned.
 import { Figure, bar, choice, draw, make, megabytes, percent } from "./figure.js";
-import { shown } from "./nearness.js";
+import { signed as shown } from "./walk.js";
 import { DigitSheet, GarmentSheet, paintGreys } from "./sheets.js";
 
 const ACROSS = 4; // patches in a row
@@ -43,7 +43,7 @@ export class Digits extends Figure {
     this.seen.addEventListener("click", (event) => this.compare(this.patch(event)));
     this.clear = make("button", BUTTON, "Clear");
     this.clear.addEventListener("click", () => this.empty());
-    this.reach = make("input", { type: "checkbox", id: "lv-reach" });
+    this.reach = make("input", { type: "checkbox", id: "lv-reach", autocomplete: "off" });
     this.reach.addEventListener("change", () => this.paint());
     this.places = Array.from({ length: ACROSS ** 2 }, (_, i) => {
       const button = make("button", BUTTON);
@@ -64,9 +64,10 @@ export class Digits extends Figure {
       at = (event) => this.at(event, field, kind.sheet.across);
     field.addEventListener("pointerdown", (event) => this.begin(event, at(event)));
     field.addEventListener("pointermove", (event) => {
-      if (this.pen) kind.sheet.move(at(event));
+      if (this.pen === event.pointerId) kind.sheet.move(at(event));
     });
-    for (const end of ["pointerup", "pointercancel"]) field.addEventListener(end, () => this.end());
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"])
+      field.addEventListener(end, (event) => this.end(event));
     kind.buttons = kind.examples.map((example) => {
       const button = make(
         "button",
@@ -184,18 +185,20 @@ export class Digits extends Figure {
     return [((event.clientX - left) / width) * across, ((event.clientY - top) / height) * across];
   }
 
+  // One finger or one button at a time draws.
   begin(event, point) {
+    if (event.button || this.pen !== undefined) return;
     event.preventDefault();
     const { sheet } = this.kind;
     if (sheet.strokes?.length === 0) this.forget(); // the verdict on what stood there before
     sheet.field.setPointerCapture(event.pointerId);
     sheet.begin(point);
-    this.pen = true;
+    this.pen = event.pointerId;
   }
 
-  end() {
-    if (!this.pen) return;
-    this.pen = false;
+  end({ pointerId }) {
+    if (this.pen !== pointerId) return;
+    this.pen = undefined;
     this.kind.sheet.end();
     this.look(this.kind.sheet.image);
   }

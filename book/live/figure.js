@@ -100,7 +100,7 @@ export class Figure {
       ...(still ? [still] : []),
       make(
         "div",
-        { class: "lv-box", role: "group", "aria-label": this.title.textContent },
+        { class: "lv-box figure-card", role: "group", "aria-label": this.title.textContent },
         this.title,
         ...parts,
       ),
@@ -113,26 +113,53 @@ export class Figure {
   }
 
   say(text, wrong = false) {
-    this.status.textContent = text;
+    this.status.textContent = text || this.wasCut;
     this.status.classList.toggle("lv-wrong", wrong);
+  }
+
+  // A field that takes so many characters. That what was typed or pasted is longer is said where there is nothing else to say, until the text
+  // is another.
+  bounded(input) {
+    input.addEventListener("beforeinput", ({ data, dataTransfer }) => {
+      const { value, selectionStart, selectionEnd, maxLength } = input,
+        more = data ?? dataTransfer?.getData("text/plain") ?? "";
+      if (value.length - (selectionEnd - selectionStart) + more.length <= maxLength) return;
+      setTimeout(() => {
+        this.cutOff = { input, text: input.value };
+        this.say("");
+      }); // when what the input brings about has been said
+    });
+    return input;
+  }
+
+  get wasCut() {
+    const { input, text } = this.cutOff ?? {};
+    return input && input.value === text
+      ? `The field takes ${whole(input.maxLength)} characters; what is longer is cut.`
+      : "";
   }
 
   // The field for a sentence and the button that starts; so does Enter. Returns the field with its label.
   asks(label, button, start, most = MOST) {
-    this.text = make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" });
+    this.text = this.bounded(
+      make("textarea", { rows: 2, maxlength: most, dir: "auto", spellcheck: "false" }),
+    );
     this.go = make("button", { type: "button", class: "lv-go" }, button);
     this.go.addEventListener("click", () => start());
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Enter" && !event.shiftKey) {
-        event.preventDefault();
-        start();
-      }
-    });
-    this.text.addEventListener("input", () => {
-      if (this.text.value.length >= most)
-        setTimeout(() => this.say(`The field takes ${most} characters; what is longer is cut.`));
-    });
+    this.starts(this.text, start);
     return field(label, this.text);
+  }
+
+  // Enter starts. Where a text has several `lines`, it begins one, and Ctrl + Enter starts. (An Enter that ends a composition does not.)
+  starts(text, start, lines = false) {
+    text.setAttribute("enterkeyhint", lines ? "enter" : "go");
+    if (lines) this.go.title = "Ctrl + Enter in the field does the same";
+    text.onkeydown = (event) => {
+      const other = lines ? !event.ctrlKey && !event.metaKey : event.shiftKey;
+      if (event.key !== "Enter" || event.isComposing || event.keyCode === 229 || other) return;
+      event.preventDefault();
+      if (!event.repeat) start(); // once as long as it is held
+    };
   }
 
   // Another text: what was found for the one before goes.
@@ -183,8 +210,13 @@ export class Figure {
     });
   }
 
-  // Run a task on a model; only the latest one counts.
-  async run(machine, task, request, tell) {
+  // Does the status line tell of a download? It goes on telling when nobody waits for an answer any more.
+  get fetching() {
+    return /^(Fetching|Starting) the model/.test(this.status.textContent);
+  }
+
+  // Run a task on a model; only the latest one counts. `quiet`: of a task that the reader did not ask for nothing is said.
+  async run(machine, task, request, tell, quiet = false) {
     if (this.answers) {
       const { parts, result } = this.answers.shift();
       parts.forEach(tell);
@@ -194,21 +226,24 @@ export class Figure {
     const turn = (this.turn = {});
     const current = () => this.turn === turn;
     try {
-      this.say(
-        machine.loaded
-          ? ""
-          : machine.here
+      if (!machine.loaded)
+        this.say(
+          machine.here
             ? "Starting the model …"
             : `Fetching the model, ${megabytes(machine.bytes)} …`,
-      );
+        );
+      else if (!quiet) this.say("");
       await machine.load((share) => {
-        if (current())
+        if (current() || this.fetching)
           this.say(
             `Fetching the model: ${Math.round(100 * share)} % of ${megabytes(machine.bytes)}`,
           );
       });
-      if (!current()) return null;
-      this.say(WORKING);
+      if (!current()) {
+        if (!this.turn && this.fetching) this.say("The model is here.");
+        return null;
+      }
+      if (!quiet) this.say(WORKING);
       this.running = machine.ask(task, request, (part) => {
         if (current()) tell(part);
       });
@@ -218,8 +253,10 @@ export class Figure {
       if (this.status.textContent === WORKING) this.say("");
       return result;
     } catch (error) {
-      if (current()) this.say(`That did not work: ${error.message}`, true);
+      if (current() || this.fetching) this.say(`That did not work: ${error.message}`, true);
       return null;
+    } finally {
+      if (current()) this.turn = undefined;
     }
   }
 

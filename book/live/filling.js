@@ -21,13 +21,15 @@ const KINDS = { new: "new", again: "again", kept: "kept", none: "" };
 export class Filling extends Figure {
   constructor(host, options) {
     super(host, options);
-    this.text = make("input", {
-      type: "text",
-      maxlength: 300,
-      dir: "auto",
-      spellcheck: "false",
-      class: "lv-line",
-    });
+    this.text = this.bounded(
+      make("input", {
+        type: "text",
+        maxlength: 300,
+        dir: "auto",
+        spellcheck: "false",
+        class: "lv-line",
+      }),
+    );
     this.text.value = options.words.join(" ");
     this.walk = new Walk((step) => this.paint(step));
     this.sides = [false, true].map((cache) => {
@@ -70,17 +72,18 @@ export class Filling extends Figure {
   read() {
     const words = this.text.value.split(/\s+/u).filter(Boolean);
     this.words = words.slice(0, MOST_WORDS);
-    this.say(
-      words.length > MOST_WORDS
-        ? `The first ${MOST_WORDS} words are written; ${words.length - MOST_WORDS} are left out.`
-        : words.length
-          ? ""
-          : "Type a word or more.",
-      !words.length,
-    );
+    this.leftOut = words.length - this.words.length;
+    this.say(words.length ? "" : "Type a word or more.", !words.length);
     for (const side of this.sides)
       side.list.replaceChildren(...this.words.map((word) => column(word)));
     this.walk.begin(this.words.length, Math.min(this.walk.step, this.words.length));
+  }
+
+  get wasCut() {
+    const more = this.leftOut
+      ? `The first ${MOST_WORDS} words are written; ${this.leftOut} are left out.`
+      : "";
+    return [super.wasCut, more].filter(Boolean).join(" ");
   }
 
   paint(step) {

@@ -1,5 +1,6 @@
 // What a gate keeps (chapter 1): three numbers of a state, each with a gate of its own, over the words that are read.
 import { Figure, columns, draw, make, slider } from "./figure.js";
+import { signed } from "./walk.js";
 
 const WIDE = 640,
   HIGH = 260,
@@ -118,7 +119,7 @@ export class Gate extends Figure {
       draw("line", { x1: x(words), x2: x(words), y1: TOP, y2: y(lowest), class: "lv-here" }),
       ...dots,
     );
-    const now = states.map((all) => all[words].toFixed(2).replace("-", "−"));
+    const now = states.map((all) => signed(all[words]));
     const half = gates.map((gate) => (gate === 1 ? "never" : halfLife(gate).toFixed(1)));
     this.told.replaceChildren(
       ...columns(

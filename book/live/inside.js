@@ -26,7 +26,8 @@ const what = (place) => (place[2] === "token" ? "token" : kind(place));
 const SEEN = { ...VIEWS, token, query: looks };
 
 // The words as in the film: without the sign of the space before them.
-const bare = (tokens) => tokens.map((one) => ({ ...one, token: one.token.replace(/^␣/, "") }));
+const bare = (tokens) =>
+  tokens.map((one) => ({ ...one, token: one.token.replace(/^␣(?=.)/u, "") }));
 
 export class Inside {
   // `left({stack, level, at})`: called when the reader has gone out, with the vector where the way began; `moved()`: when she has

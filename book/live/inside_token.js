@@ -16,7 +16,7 @@ const CUT = 3; // times a vector's mean size: what is larger is drawn no higher
 const WORDS = 5; // likeliest tokens that are drawn
 const length = (vector) => Math.sqrt(dot(vector, vector)).toFixed(1);
 const cut = (vector) => CUT * Math.sqrt(dot(vector, vector) / vector.length);
-const bare = (token) => token.replace(/^␣/, "");
+const bare = (token) => token.replace(/^␣(?=.)/u, "");
 
 export function token(place, trace, at) {
   const [stack, block, , i] = place,

@@ -67,21 +67,28 @@ class Translator extends TwoWays {
       this.say("Type a sentence first.", true);
       return;
     }
-    this.steps = [];
-    this.forced = forced;
-    this.found.hidden = false;
-    this.translation.textContent = "";
-    for (const list of [this.source, this.target, this.others]) list.replaceChildren();
-    this.about.textContent = "";
     const result = await this.run(this.machine, "translate", { text, forced }, (part) => {
-      if (part.source) this.source.append(...part.source.map((token) => make("li", {}, token)));
+      if (part.source) this.begins(part.source, forced);
       else this.wrote(part);
     });
     if (result) {
       this.say(result.ended ? "" : "Cut off here: the model did not end its sentence.");
       this.look(Math.max(0, Math.min(forced.length - 1, this.steps.length - 1)));
-      if (choosing) this.others.querySelector("[aria-pressed=true]")?.focus(); // the button that was pressed is gone
+      // the button that was pressed is gone; who has gone on elsewhere stays there
+      if (choosing && document.activeElement === document.body)
+        this.others.querySelector("[aria-pressed=true]")?.focus();
     }
+  }
+
+  // What was found before goes when there is something new: not while the model is fetched, which may fail.
+  begins(source, forced) {
+    this.steps = [];
+    this.forced = forced;
+    this.found.hidden = false;
+    this.translation.textContent = "";
+    for (const list of [this.target, this.others]) list.replaceChildren();
+    this.about.textContent = "";
+    this.source.replaceChildren(...source.map((token) => make("li", {}, token)));
   }
 
   wrote(step) {
@@ -134,13 +141,15 @@ class Writer extends Figure {
   constructor(host, options) {
     super(host, options);
     [this.machine] = this.machines;
-    this.text = make("textarea", {
-      rows: 9,
-      maxlength: 20_000,
-      dir: "auto",
-      spellcheck: "false",
-      class: "lv-play",
-    });
+    this.text = this.bounded(
+      make("textarea", {
+        rows: 9,
+        maxlength: 20_000,
+        dir: "auto",
+        spellcheck: "false",
+        class: "lv-play",
+      }),
+    );
     this.text.value = options.begin;
     this.temperature = slider("Temperature", { min: 0.1, max: 2, step: 0.1, value: 0.8 }, (x) =>
       x.toFixed(1),
@@ -163,10 +172,10 @@ class Writer extends Figure {
       this.about,
       this.next,
     );
-    this.say(
-      `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`,
-    );
+    this.note = `${megabytes(this.machine.bytes)} are fetched when it first writes; what you type stays here.`;
+    this.say(this.note);
     this.go.addEventListener("click", () => this.write());
+    this.starts(this.text, () => this.write(), true);
     this.halt.disabled = true;
     this.halt.addEventListener("click", () => {
       this.stop();
@@ -228,7 +237,10 @@ class Writer extends Figure {
   forecast() {
     clearTimeout(this.later);
     if (this.machine.loaded) this.later = setTimeout(() => this.start(), 150);
-    else this.forget();
+    else {
+      this.forget();
+      this.say(this.note);
+    }
   }
 
   forget() {
@@ -243,6 +255,7 @@ class Writer extends Figure {
       "next",
       { text: this.text.value, options: this.options },
       () => {},
+      true,
     );
     if (found) this.showNext(found);
   }
@@ -320,12 +333,12 @@ class Filler extends Figure {
   // The sentence as words that can be hidden; what was found for another sentence goes.
   changed() {
     this.stop();
-    this.say(this.machine.loaded ? "" : this.status.textContent);
+    if (this.machine.loaded) this.say("");
     for (const part of [this.pieces, this.about, this.others]) part.replaceChildren();
     let holes = 0;
     this.words.replaceChildren(
       ...this.text.value
-        .split(/(\[MASK\]|[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*)/u)
+        .split(/(\[MASK\]|[\p{L}\p{N}\p{M}]+(?:['’-][\p{L}\p{N}\p{M}]+)*)/u)
         .map((part, i, parts) => {
           if (i % 2 === 0) return part;
           const button = make("button", { type: "button" }, part);
@@ -394,11 +407,13 @@ class Filler extends Figure {
         );
         button.addEventListener("click", () => {
           let at = -1;
-          this.text.value = this.text.value.replaceAll(HOLE, () =>
-            ++at === which ? token.replace(/^##/, "") : HOLE,
+          const goesOn = token.startsWith("##"); // the word before the hole
+          this.text.value = this.text.value.replaceAll(/( ?)\[MASK\]/g, (hole, space) =>
+            ++at !== which ? hole : goesOn ? token.slice(2) : space + token,
           );
           this.text.dispatchEvent(new Event("input", { bubbles: true }));
-          if (!this.machine.loaded) this.text.focus(); // the button that was pressed is gone
+          // the button that was pressed is gone
+          (this.words.querySelectorAll(".lv-hole")[Math.min(which, n - 2)] ?? this.text).focus();
           if (n > 1) this.fill(Math.min(which, n - 2));
         });
         return make("li", {}, button);
@@ -434,6 +449,7 @@ const FIGURES = {
   examining: async () => (await import("./examining.js")).Examining,
   gate: async () => (await import("./gate.js")).Gate,
   dice: async () => (await import("./dice.js")).Dice,
+  linking: async () => (await import("./linking.js")).Linking,
   pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,
 };

@@ -2,6 +2,7 @@
 // stand in a grid, each filled as far as what it gives to the one token that it gives most. Of one head a share is computed before the
 // reader's eyes: the products of query and key, their sum, the division, softmax.
 import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
+import { more } from "./machine.js";
 
 const MEAN = "";
 const strongest = (row) => row.reduce((best, share, j) => (share > row[best] ? j : best), 0);
@@ -13,12 +14,10 @@ export class Reader extends Figure {
     this.first = options.first;
     const sentence = this.asks("Your sentence", "Read it", () => this.read(), 400);
     this.text.value = options.examples[0];
-    this.second = make("textarea", { rows: 1, maxlength: 400, dir: "auto", spellcheck: "false" });
-    this.second.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      this.read();
-    });
+    this.second = this.bounded(
+      make("textarea", { rows: 1, maxlength: 400, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.second, () => this.read());
     const numbers = (n, what) => Array.from({ length: n }, (_, i) => [i, `${what} ${i}`]);
     this.layer = choice("Layer", numbers(options.layers, "layer"));
     this.head = choice("Head", [[MEAN, "mean of all"], ...numbers(options.heads, "head")]);
@@ -91,11 +90,26 @@ export class Reader extends Figure {
           return button;
         }),
       );
-    return make(
+    const whole = make(
       "div",
       { class: "lv-heads", role: "group", "aria-label": `All ${layers * heads} heads` },
       ...Array.from({ length: layers }, row),
     );
+    whole.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: heads, ArrowUp: -heads }[event.key];
+      const at = this.buttons.findIndex(({ button }) => button === event.target);
+      if (!step || at < 0) return;
+      event.preventDefault();
+      const next = this.buttons[at + step]?.button ?? event.target;
+      this.reach(next);
+      next.focus();
+    });
+    return whole;
+  }
+
+  // Of the heads the Tab key comes to one, the arrow keys to the others.
+  reach(one) {
+    for (const { button } of this.buttons) button.tabIndex = button === one ? 0 : -1;
   }
 
   start() {
@@ -113,6 +127,8 @@ export class Reader extends Figure {
     const texts = { text, second: this.second.value.trim() };
     const found = await this.run(this.machine, "look", texts, () => {});
     if (!found) return;
+    if (found.left > 0)
+      this.say(`Too long to be read whole: the last ${found.left} pieces were left out.`);
     this.texts = texts;
     this.seen = found;
     this.found.hidden = false;
@@ -184,6 +200,8 @@ export class Reader extends Figure {
         value !== MEAN && Number(value) === head && Number(this.layer.select.value) === layer,
       );
     }
+    const pressed = ({ button }) => button.getAttribute("aria-pressed") === "true";
+    this.reach((this.buttons.find(pressed) ?? this.buttons[0]).button);
   }
 
   // How one share comes about: the products of the query and that key, their sum, the division, softmax over all keys.
@@ -192,11 +210,11 @@ export class Reader extends Figure {
         .map(({ select }) => Number(select.value))
         .concat(this.at),
       { tokens } = this.seen;
-    const [found, { num, part, formula, sums }, { dot }] = await Promise.all([
-      this.run(this.machine, "compare", { ...this.texts, layer, head, i }, () => {}),
-      import("./numbers.js"),
-      import("./trace.js"),
-    ]);
+    const code = Promise.all([more("./numbers.js"), more("./trace.js")]).catch((error) => error),
+      found = await this.run(this.machine, "compare", { ...this.texts, layer, head, i }, () => {}),
+      scripts = await code;
+    if (scripts instanceof Error) return this.say(`That did not work: ${scripts.message}`, true);
+    const [{ num, part, formula, sums }, { dot }] = scripts;
     if (!found || !button.isConnected) return;
     for (const other of this.most.querySelectorAll("button"))
       other.setAttribute("aria-pressed", other === button);

@@ -1,9 +1,13 @@
 // A model at work in a worker: `ask` sends it a task and gives back what it promised. Nothing of a model is fetched before the
 // first task, what another model of the page has fetched is not fetched again, and a worker that cannot be started says so in a reader's words.
 const files = new Map(); // of the models that this page has fetched or is fetching: several figures share one
+const damaged = new Set(); // addresses of files that came otherwise than they should: a copy that the browser has kept is no help
+const SCRIPT = new URL("worker.js", import.meta.url);
+const NO_WORKERS =
+  "The model cannot run in this browser: it needs workers made of modules (browsers since 2023 have them).";
 
 // A file as a blob, fetched once a page; `heard` is told the bytes that have come. After a failure the next call tries again.
-function file(address, heard) {
+function file(address, heard = () => {}) {
   if (!files.has(address)) {
     const one = { n: 0, hear: new Set() };
     one.blob = fetched(address, (n) => {
@@ -19,17 +23,57 @@ function file(address, heard) {
   return blob;
 }
 
-async function fetched(address, heard) {
-  const response = await fetch(address);
-  if (!response.ok)
-    throw new Error(`${new URL(address).pathname} could not be fetched (${response.status})`);
+// What a file holds as text, for a figure that needs no worker; its path as seen from here.
+export const textOf = async (path) => (await file(new URL(path, import.meta.url).href)).text();
+
+// A further script, when it is needed.
+export const more = (path) =>
+  import(path).catch(() => {
+    throw new Error(lost(new URL(path, import.meta.url).pathname));
+  });
+
+const lost = (name) =>
+  `${name} could not be fetched: there is no connection. Try again when you are online.`;
+
+// The address of a model's file has its digest behind the ?, and how many bytes it has (live_models.py).
+async function fetched(address, heard = () => {}) {
+  const { pathname: name, search } = new URL(address),
+    size = Number(search.split("-")[1]);
+  let response;
+  try {
+    response = await fetch(address, { cache: damaged.has(address) ? "reload" : "default" });
+  } catch {
+    throw new Error(lost(name));
+  }
+  if (!response.ok) throw new Error(`${name} could not be fetched (${response.status})`);
   const parts = [];
   let n = 0;
-  for (const reader = response.body.getReader(); ;) {
-    const { done, value } = await reader.read();
-    if (done) return new Blob(parts);
-    parts.push(value);
-    heard((n += value.length));
+  try {
+    for (const reader = response.body.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      parts.push(value);
+      heard((n += value.length));
+    }
+  } catch {
+    throw new Error(`${name} came only in part: the connection broke. Try again.`);
+  }
+  if (size && n !== size) {
+    damaged.add(address);
+    throw new Error(
+      response.headers.get("Content-Type")?.startsWith("text/html")
+        ? `${name} could not be fetched: a web page came in its place. Does your network ask you to log in?`
+        : `${name} came damaged: ${n.toLocaleString("en-US")} bytes in place of ${size.toLocaleString("en-US")}. Try again, or load this page anew.`,
+    );
+  }
+  return new Blob(parts);
+}
+
+function started() {
+  try {
+    return new Worker(SCRIPT, { type: "module" });
+  } catch ({ message }) {
+    throw new Error(`${NO_WORKERS} (${message})`);
   }
 }
 
@@ -57,7 +101,7 @@ export class Machine {
       },
       (error) => {
         this.worker?.terminate();
-        this.loading = undefined;
+        this.loading = this.heard = undefined; // another file may still be coming: how far it is would hide what went wrong
         throw error;
       },
     );
@@ -71,15 +115,11 @@ export class Machine {
 
   async begin() {
     this.broken = undefined;
-    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
-    this.worker.onmessage = ({ data }) => this.hear(data);
-    this.worker.onerror = (event) => {
+    const worker = (this.worker = started());
+    worker.onmessage = ({ data }) => this.hear(data);
+    worker.onerror = (event) => {
       event.preventDefault();
-      const why =
-        "The model cannot run in this browser: it needs workers made of modules (browsers since 2023 have them).";
-      this.broken = new Error(event.message ? `${why} (${event.message})` : why);
-      for (const { reject } of this.waiting.values()) reject(this.broken);
-      this.waiting.clear();
+      this.fail(worker, event.message);
     };
     const { kind, ...addresses } = this.model,
       quietly = () => {};
@@ -89,10 +129,44 @@ export class Machine {
       names.map((name) => file(addresses[name], name === "weights" ? loud : quietly)),
     );
     if (this.broken) throw this.broken; // the worker did not start, while files came
-    return this.ask("load", {
-      kind,
-      ...Object.fromEntries(names.map((name, i) => [name, blobs[i]])),
-    }).promise;
+    try {
+      return await this.ask("load", {
+        kind,
+        ...Object.fromEntries(names.map((name, i) => [name, blobs[i]])),
+      }).promise;
+    } catch (error) {
+      if (this.broken) throw error;
+      throw this.unreadable(
+        names.map((name) => addresses[name]),
+        error,
+      );
+    }
+  }
+
+  // The worker has not started. Either its script did not come, or the browser has no such workers.
+  async fail(worker, said) {
+    const why =
+      !said &&
+      (await fetched(SCRIPT).then(
+        () => undefined,
+        (error) => error,
+      ));
+    if (worker !== this.worker) return; // she has tried again meanwhile
+    this.broken = why || new Error(said ? `${NO_WORKERS} (${said})` : NO_WORKERS);
+    for (const { reject } of this.waiting.values()) reject(this.broken);
+    this.waiting.clear();
+  }
+
+  // All has come, and the worker cannot make a model of it: the next call fetches it anew.
+  unreadable(addresses, { message }) {
+    for (const address of addresses) {
+      files.delete(address);
+      damaged.add(address);
+    }
+    const names = addresses.map((address) => new URL(address).pathname);
+    return new Error(
+      `The model cannot be read: of ${names.join(" and ")} something came damaged (${message}). Try again, or load this page anew.`,
+    );
   }
 
   hear({ id, part, result, error }) {

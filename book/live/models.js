@@ -20,9 +20,8 @@ class Model {
   // Refuse what has no vector.
   check(ids, before = 0) {
     const { vocab_size: size, max_len: room } = this.config;
-    const unknown = ids.find((id) => !(id >= 0 && id < size));
-    if (unknown !== undefined)
-      throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${unknown}`);
+    const at = ids.findIndex((id) => !(id >= 0 && id < size));
+    if (at >= 0) throw new Error(`the vocabulary has ids 0 … ${size - 1}, not ${ids[at]}`);
     if (before + ids.length > room)
       throw new Error(`${before + ids.length} tokens are too many: there are ${room} positions`);
   }

@@ -1,11 +1,15 @@
 // How near sentences are to each other by meaning (chapter 17): the cosine of every pair.
 import { Figure, make, megabytes } from "./figure.js";
 import { cosine, mean } from "./tensors.js";
+import { signed as shown } from "./walk.js";
 
 const SENTENCES = 8;
 const LONGEST = 70; // characters of a sentence that is shown
-export const cut = (line) => (line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line);
-export const shown = (value) => value.toFixed(2).replace("-", "−");
+const letters = new Intl.Segmenter(); // as a reader counts them: an emoji of several signs is one
+export function cut(line) {
+  const all = Array.from(letters.segment(line), ({ segment }) => segment);
+  return all.length > LONGEST ? `${all.slice(0, LONGEST).join("")}…` : line;
+}
 
 export class Nearness extends Figure {
   constructor(host, options) {
@@ -15,6 +19,7 @@ export class Nearness extends Figure {
       this.compare(),
     );
     this.text.rows = 6;
+    this.starts(this.text, () => this.compare(), true);
     this.text.value = options.examples.join("\n");
     this.table = make("table", { class: "lv-cosines" });
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
@@ -35,6 +40,7 @@ export class Nearness extends Figure {
     );
     this.vectors = new Map(); // of sentences that were read
     this.strange = new Set(); // those among them with something that MiniLM has no piece for
+    this.long = new Set(); // those that were not read to their end
   }
 
   // The example's vectors came with the page, rounded: they are not kept.
@@ -64,6 +70,7 @@ export class Nearness extends Figure {
       if (!read) return;
       this.vectors.set(text, read.vector);
       if (read.tokens.includes("[UNK]")) this.strange.add(text);
+      if (read.read < read.pieces) this.long.add(text);
     }
     this.paint(lines);
   }
@@ -79,9 +86,12 @@ export class Nearness extends Figure {
     this.about.textContent =
       `Nearest: ${i + 1} and ${j + 1}, ${shown(cosines[i][j])}.` +
       (pairs.length > 1 ? ` Farthest apart: ${k + 1} and ${l + 1}, ${shown(cosines[k][l])}.` : "");
-    const unknown = lines.flatMap((line, n) => (this.strange.has(line) ? [n + 1] : []));
-    if (unknown.length)
-      this.about.textContent += ` (In ${unknown.join(", ")} stands something that MiniLM has no piece for: all such things are one [UNK] to it.)`;
+    const numbers = (some) =>
+      lines.flatMap((line, n) => (some.has(line) ? [n + 1] : [])).join(", ");
+    if (numbers(this.long))
+      this.about.textContent += ` (Too long to be read to the end: ${numbers(this.long)}.)`;
+    if (numbers(this.strange))
+      this.about.textContent += ` (In ${numbers(this.strange)} stands something that MiniLM has no piece for: all such things are one [UNK] to it.)`;
     const cell = (value, same) =>
       make(
         "td",

@@ -1,12 +1,7 @@
 // A text in pieces (chapter 7b): BERT's word pieces and a translator's byte pairs, and how a word was merged from its bytes.
 import { Figure, make, plural } from "./figure.js";
+import { textOf } from "./machine.js";
 import { BPE, WordPiece } from "./tokens.js";
-
-const fetched = async (path) => {
-  const response = await fetch(new URL(path, import.meta.url));
-  if (!response.ok) throw new Error(`${path} could not be fetched (${response.status})`);
-  return response.text();
-};
 
 const READ = {
   pieces: (text) => new WordPiece(text),
@@ -67,7 +62,7 @@ export class Pieces extends Figure {
     this.loading ??= Promise.all(
       this.vocabularies.map(async ({ kind, path, name }) => ({
         name,
-        tokens: READ[kind](await fetched(path)),
+        tokens: READ[kind](await textOf(path)),
       })),
     ).then(
       (all) => {

@@ -83,12 +83,19 @@ export function valid(place, trace) {
   return (
     place.length === 0 ||
     (kind(place) !== undefined &&
-      place.every(
-        (part, at) =>
-          typeof part === "string" ||
-          (Number.isInteger(part) && part >= 0 && part < count(place, at, trace)),
+      place.every((part, at) =>
+        typeof part === "string"
+          ? isWord(place, at)
+          : Number.isInteger(part) && part >= 0 && part < count(place, at, trace),
       ))
   );
+}
+
+// Is it a word that stands where a place has one, and not a number?
+function isWord(place, at) {
+  if (at === 0) return true; // `kind` knows it
+  if (!isStack(place[0])) return false;
+  return [["norm"], SUBLAYERS[place[0]], STEPS][at - 1]?.includes(place[at]) ?? false;
 }
 
 // The place itself, or the nearest around it that there is.

@@ -41,12 +41,10 @@ export class Probes extends Figure {
       asked: options.asked,
     });
     const first = this.asks("Your sentence", "Read it", () => this.ask(), MOST);
-    this.second = make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" });
-    this.second.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
-      event.preventDefault();
-      this.ask();
-    });
+    this.second = this.bounded(
+      make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.second, () => this.ask());
     const names = options.examples.map((texts) => texts.join(" / "));
     const examples = make(
       "div",
@@ -56,7 +54,7 @@ export class Probes extends Figure {
         this.ask();
       }),
     );
-    this.beside = make("input", { type: "checkbox", checked: "" });
+    this.beside = make("input", { type: "checkbox", checked: "", autocomplete: "off" });
     this.beside.addEventListener("change", () => this.compare());
     this.about = make("p", { class: "lv-about", "aria-live": "polite" });
     this.table = make("table", { class: "lv-probes" });

@@ -126,9 +126,11 @@ export class Pulling extends Figure {
     for (const { input } of [this.temperature, this.rate])
       input.addEventListener("input", () => this.begin(this.start, this.walk.step));
     this.moved.select.addEventListener("change", () => this.paint());
-    this.angle.input.addEventListener("input", () =>
-      this.place(this.moved.select.value, Number(this.angle.input.value) * DEGREE),
-    );
+    this.angle.input.addEventListener("input", () => {
+      this.turning = true; // its own 180 is no -180
+      this.place(this.moved.select.value, Number(this.angle.input.value) * DEGREE);
+      this.turning = false;
+    });
     this.anew.addEventListener("click", () => this.begin(this.somewhere(), 0));
     this.svg.addEventListener("pointerdown", (event) => this.grab(event));
     this.svg.addEventListener("pointermove", (event) => {
@@ -264,7 +266,7 @@ export class Pulling extends Figure {
     );
     const point = this.moved.select.value,
       degrees = Math.round(now[point[0]][Number(point.slice(1))] / DEGREE);
-    this.angle.input.value = ((((degrees + 180) % 360) + 360) % 360) - 180;
+    if (!this.turning) this.angle.input.value = ((((degrees + 180) % 360) + 360) % 360) - 180;
     this.angle.tell();
     this.tell(now, temperature);
   }
@@ -318,7 +320,7 @@ export class Pulling extends Figure {
     );
     this.svg.setAttribute(
       "aria-label",
-      `Four pairs on a circle. Loss ${value.toFixed(3)}; mean cosine of partners ${own.toFixed(2)}, of others ${others.toFixed(2)}.`,
+      `Four pairs on a circle. Loss ${value.toFixed(3)}; mean cosine of partners ${signed(own)}, of others ${signed(others)}.`,
     );
   }
 }

@@ -64,7 +64,7 @@ export class Remembering extends Figure {
     this.counts = make("table", { class: "lv-spent" });
     this.scores = make("table", { class: "lv-spent" });
     this.compared = make("p", { class: "lv-about" });
-    this.noPlaces = make("input", { type: "checkbox" });
+    this.noPlaces = make("input", { type: "checkbox", autocomplete: "off" });
     this.mend = make("button", { type: "button" }, "Mend the cache");
     this.show(
       date,
@@ -168,6 +168,9 @@ export class Remembering extends Figure {
   spoil(faults) {
     this.faults = faults;
     this.noPlaces.checked = faults.noPlaces;
+    this.rows.forEach(({ with: { button } }, at) =>
+      button.setAttribute("aria-pressed", faults.lost.includes(at)),
+    );
     this.walk.halt();
     this.hush();
     this.read(this.now?.text);
@@ -175,6 +178,7 @@ export class Remembering extends Figure {
 
   // While it plays, nothing is read aloud.
   hush() {
+    if (this.answers) return; // the example is not read aloud
     this.about.setAttribute("aria-live", this.walk.playing ? "off" : "polite");
   }
 
@@ -215,6 +219,7 @@ export class Remembering extends Figure {
 
   paint(step) {
     if (!this.now) return;
+    this.hush();
     if (this.walk.playing) this.used();
     for (const side of SIDES) {
       const letters = this.written(side, step);

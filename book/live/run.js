@@ -11,7 +11,7 @@ const sides = {
 };
 
 export function ofTrace(trace) {
-  const words = (tokens) => tokens.map(({ token }) => token.replace(/^␣/, "")),
+  const words = (tokens) => tokens.map(({ token }) => token.replace(/^␣(?=.)/u, "")),
     { n_heads: heads, n_layers: layers } = trace.config;
   const rows = (stack, level) =>
     level === 0
@@ -21,7 +21,7 @@ export function ofTrace(trace) {
     const all = shares(trace.seen[""][step]);
     return trace.candidates[step]
       .slice(0, 3)
-      .map(({ id, token }) => ({ token: token.replace(/^␣/, ""), share: all[id] }));
+      .map(({ id, token }) => ({ token: token.replace(/^␣(?=.)/u, ""), share: all[id] }));
   });
   return {
     ...sides,

@@ -1,6 +1,7 @@
 // One word in two sentences, layer by layer (chapter 15): how far their vectors part.
 import { Figure, bar, field, make, megabytes } from "./figure.js";
 import { cosine } from "./tensors.js";
+import { signed } from "./walk.js";
 
 const MOST = 300; // characters of a sentence
 
@@ -11,8 +12,11 @@ export class Senses extends Figure {
     const first = this.asks("First sentence", "Compare", () => this.compare(), MOST);
     this.texts = [
       this.text,
-      make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+      this.bounded(
+        make("textarea", { rows: 2, maxlength: MOST, dir: "auto", spellcheck: "false" }),
+      ),
     ];
+    this.starts(this.texts[1], () => this.compare());
     const second = field("Second sentence", this.texts[1]);
     const examples = make(
       "div",
@@ -78,6 +82,9 @@ export class Senses extends Figure {
       if (!found) return;
       read.push(found);
     }
+    const long = read.findIndex(({ read: n, pieces }) => n < pieces);
+    if (long >= 0)
+      this.say(`Text ${long + 1} is too long: its first ${read[long].read} pieces were read.`);
     const held = this.tokens.findIndex((list) => list.contains(document.activeElement));
     this.read = read;
     this.found.hidden = false;
@@ -129,7 +136,7 @@ export class Senses extends Figure {
           {},
           make("span", {}, layer ? `after layer ${layer - 1}` : "input"),
           bar(Math.max(0, value), "plain"),
-          make("small", {}, value.toFixed(2).replace("-", "−")),
+          make("small", {}, signed(value)),
         ),
       ),
     );

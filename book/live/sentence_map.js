@@ -1,7 +1,8 @@
 // A map of sentences (chapter 17): MiniLM's vectors along their first two principal components, the reader's own sentences among
 // them, and of each the nearest one in all dimensions, which is often another than the nearest on the map.
 import { Figure, draw, make, megabytes, percent, plural } from "./figure.js";
-import { cut, shown } from "./nearness.js";
+import { cut } from "./nearness.js";
+import { signed as shown } from "./walk.js";
 import { dot } from "./trace.js";
 
 const OWN = 8; // sentences of the reader's
@@ -227,6 +228,10 @@ export class SentenceMap extends Figure {
     }
     if (this.own.length >= OWN) {
       this.say(`There is room for ${OWN} sentences of your own: remove one first.`, true);
+      return;
+    }
+    if (this.turn) {
+      this.say("One sentence at a time: the one before is on its way to the map.", true);
       return;
     }
     const found = await this.run(this.machine, "place", { text }, () => {});

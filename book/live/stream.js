@@ -29,9 +29,9 @@ export const norm = (vector) =>
 export function attention(xs, { W_V }) {
   const values = xs.map((x) => times(W_V, x));
   return xs.map((x) => {
-    const parts = xs.map((other) =>
-      Math.exp((x[0] * other[0] + x[1] * other[1]) / Math.sqrt(DIMENSIONS)),
-    );
+    const scores = xs.map((other) => (x[0] * other[0] + x[1] * other[1]) / Math.sqrt(DIMENSIONS));
+    const highest = Math.max(...scores); // taken off all, or long vectors would be too much for exp
+    const parts = scores.map((score) => Math.exp(score - highest));
     const sum = parts.reduce((a, b) => a + b, 0);
     return [0, 1].map((i) =>
       values.reduce((total, value, j) => total + (parts[j] / sum) * value[i], 0),

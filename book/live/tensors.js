@@ -17,6 +17,10 @@ export function readSafetensors(buffer) {
       data_offsets: [start, end],
     },
   ] of Object.entries(entries)) {
+    if (8 + length + end > buffer.byteLength)
+      throw new Error(
+        `the file ends after ${buffer.byteLength} bytes, and ${name} needs ${8 + length + end}`,
+      );
     const bytes = buffer.slice(8 + length + start, 8 + length + end);
     if (dtype === "F16") tensors[name] = { shape, data: halves(new Uint16Array(bytes)) };
     else if (dtype === "I8") tensors[name] = { shape, data: new Int8Array(bytes) };

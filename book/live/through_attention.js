@@ -61,9 +61,8 @@ function squares(weights, nKeys, { label, mark, pick, numbers } = {}) {
     svg.classList.add("lv-picks");
     svg.addEventListener("click", (event) => {
       const { top, height } = svg.getBoundingClientRect();
-      pick(
-        Math.min(weights.length - 1, Math.floor(((event.clientY - top) / height) * weights.length)),
-      );
+      const row = Math.floor(((event.clientY - top) / height) * weights.length);
+      pick(Math.min(weights.length - 1, Math.max(0, row)));
     });
   }
   return svg;
@@ -154,7 +153,9 @@ export function query(place, trace, at) {
         (stack === "decoder"
           ? ` This place has read up to “${trace.tokens(stack)[i].token}” and is to say what comes next.`
           : "") +
-        (hidden > 0 ? ` The ${hidden} later words are masked.` : "") +
+        (hidden > 0
+          ? ` The ${hidden} later ${hidden === 1 ? "word is" : "words are"} masked.`
+          : "") +
         " Choose a key, to see its products.",
     ),
     strips([["query q", q, "query"]]),

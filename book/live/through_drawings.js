@@ -29,7 +29,7 @@ export function open(svg, { go }) {
 function lines(tokens, most = 22) {
   const found = [""];
   for (const { token } of tokens) {
-    const word = token.replace(/^␣/, ""),
+    const word = token.replace(/^␣(?=.)/u, ""),
       letters = [...`${found.at(-1)} ${word}`].length;
     if (letters <= most) found[found.length - 1] = `${found.at(-1)} ${word}`.trim();
     else found.push([...word].slice(0, most).join(""));

@@ -60,8 +60,9 @@ export class Walk {
     this.play.textContent = "Pause";
     this.go(this.step === this.last ? 0 : this.step + 1);
     this.playing = setInterval(() => {
-      if (this.step < this.last) this.go(this.step + 1);
-      if (this.step === this.last) this.halt();
+      if (document.hidden) return; // nobody sees it
+      if (this.step + 1 >= this.last) this.halt(); // first: the end is not hushed
+      this.go(this.step + 1);
     }, this.pause);
   }
 

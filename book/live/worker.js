@@ -60,6 +60,11 @@ function paired(text, second) {
   const rest = second ? [...tokens.encode(second).slice(0, room), first.at(-1)] : [];
   return { ids: [...first, ...rest], segments: [...first.map(() => 0), ...rest.map(() => 1)] };
 }
+// How many pieces of one or two texts were left out of `ids`.
+function left(ids, text, second) {
+  const whole = [text, second].reduce((sum, one) => sum + tokens.encode(one).length, 0);
+  return whole - (ids.length - (second ? 3 : 2));
+}
 // Two texts' pieces, as many as fit beside [CLS] and two [SEP]; what is too long loses the end of its longer text.
 function shortened(first, second) {
   const texts = [first, second].map((text) => tokens.encode(text));
@@ -254,7 +259,12 @@ const tasks = {
       }),
       segments,
     );
-    return { tokens: ids.map((id) => tokens.shown(id)), segments, attention };
+    return {
+      tokens: ids.map((id) => tokens.shown(id)),
+      segments,
+      attention,
+      left: left(ids, text, second),
+    };
   },
 
   // The query of token i and the key of each token, in one head of one layer.
@@ -328,6 +338,7 @@ const tasks = {
       to,
       read: context.length,
       pieces: whole.length,
+      longQuestion: tokens.encode(question).length > ASKED,
     };
   },
 
@@ -350,7 +361,7 @@ const tasks = {
     const states = model
       .states(ids)
       .map((state) => state.map((row, i) => (!only || only.includes(shown[i]) ? row : null)));
-    return { ids, tokens: shown, states };
+    return { ids, tokens: shown, states, ...room(text) };
   },
 
   // A text's words, each with its drawn label if the probes have met it; and what the probes of each state take for its tag and for
@@ -387,7 +398,11 @@ const tasks = {
   // A text as one vector: the mean of its tokens' (chapter 17).
   async embed({ text }) {
     const ids = framed(text);
-    return { tokens: ids.map((id) => tokens.shown(id)), vector: mean(model.read(ids)) };
+    return {
+      tokens: ids.map((id) => tokens.shown(id)),
+      vector: mean(model.read(ids)),
+      ...room(text),
+    };
   },
 
   // A text on the map of sentences: its vector, its place and its cosine with each sentence there; whether it has something that
@@ -435,12 +450,17 @@ const tasks = {
   },
 };
 
+const pending = new Set();
+
 onmessage = async ({ data: { id, task, ...request } }) => {
   if (task === "cancel") {
-    cancelled.add(request.which);
+    if (pending.has(request.which)) cancelled.add(request.which);
     return;
   }
+  pending.add(id);
   try {
+    await pause(); // what has been cancelled meanwhile is not computed
+    if (cancelled.has(id)) return;
     const result = await tasks[task](
       request,
       (part) => postMessage({ id, part }),
@@ -450,6 +470,7 @@ onmessage = async ({ data: { id, task, ...request } }) => {
   } catch (error) {
     postMessage({ id, error: error.message });
   } finally {
+    pending.delete(id);
     cancelled.delete(id);
   }
 };

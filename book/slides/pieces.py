@@ -118,7 +118,7 @@ def live(name: str, height: int) -> str:
     return (
         f"<style>{figures.style(*figures.MORE.get(name, ()))}</style>"
         f'<div class="live" data-waits {attributes} data-prevent-swipe>'
-        f'<div class="lv-box lv-still"><p class="lv-title">{title}</p>{text}'
+        f'<div class="lv-box lv-still figure-card"><p class="lv-title">{title}</p>{text}'
         '<p class="run"><button type="button">Run it here</button> <span role="status">Then its '
         "keys are its own; Escape gives them back to the slides.</span></p></div></div>"
     )

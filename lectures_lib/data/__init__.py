@@ -22,6 +22,7 @@ from lectures_lib.data.batches import (
     pad_pairs,
     pad_texts,
 )
+from lectures_lib.data.captions import own_captions
 from lectures_lib.data.documents import articles, manual_documents, sentences
 from lectures_lib.data.hub import DataError, mirror, name_classes, read_split
 from lectures_lib.data.images import (
@@ -67,6 +68,7 @@ __all__ = [
     "number_alignment",
     "number_tokens",
     "number_words",
+    "own_captions",
     "pad",
     "pad_pairs",
     "pad_texts",

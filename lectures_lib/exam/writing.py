@@ -1,7 +1,5 @@
 """A question and its solution as Markdown."""
 
-import html
-
 from lectures_lib.exam.question import Drawn, Question
 from lectures_lib.show.drawings.canvas import Canvas
 
@@ -56,10 +54,5 @@ def figure(drawing: Canvas) -> str:
     has one layout, which a telephone shows small.
     """
     drawing.least = LEAST
-    label = html.escape(drawing.title, quote=True)
-    caption = html.escape(drawing.caption)
-    below = f"<figcaption>{caption}</figcaption>\n" if caption else ""
-    return (
-        f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" '
-        f'aria-label="{label}">\n{drawing.svg()}\n</div>\n{below}</figure>'
-    )
+    narrow = f' style="max-width:{drawing.width + 2:g}px">'  # many are: no wider a card than they
+    return drawing._repr_html_().replace(">", narrow, 1)

@@ -14,7 +14,7 @@ from lectures_lib.homework.compare.words import by_name, keyed_by_name
 from lectures_lib.homework.inside.calls import call, usual_dtype
 from lectures_lib.homework.inside.outcomes import Outcome, Raised
 from lectures_lib.homework.inside.unanswered import Unanswered
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import DROPPING, Case, Misconception, Question
 from lectures_lib.homework.verdict import LOST, REMARK, Verdict, exception_told, mistake_told
 
 PUBLIC_SEED = 0  # of the inputs that `check` uses; `grade` draws another
@@ -225,9 +225,10 @@ class AnswerKey:
         # the mistake is a function that was called; its values are right
         by_tool = found.kind == "forbidden"
         for misconception, theirs in self.mistakes:
-            if self._alike(outcomes, theirs) and (
+            alike = self._alike(outcomes, theirs) and (
                 by_tool or self._evident(theirs, misconception.by_exception)
-            ):
+            )
+            if alike or (misconception.by_dropout and self._drop_alike(outcomes, theirs)):
                 return replace(
                     found,
                     kind="misconception",
@@ -240,6 +241,15 @@ class AnswerKey:
     def _alike(self, some: Sequence[Outcome], others: Sequence[Outcome]) -> bool:
         """Whether two answers did the same on every input; asked no further than they did."""
         return len(some) == len(others) and all(map(self._same, some, others, self.cases))
+
+    def _drop_alike(self, some: Sequence[Outcome], others: Sequence[Outcome]) -> bool:
+        """Whether two answers drop numbers on the same inputs, and the first is right elsewhere."""
+        drops = [_drops(outcome) for outcome in some]
+        return (
+            any(drops)
+            and drops == [_drops(outcome) for outcome in others]
+            and all(drops[i] or self._is_right(some, i) for i in range(len(drops)))
+        )
 
     def _evident(self, theirs: Sequence[Outcome], by_exception: bool) -> bool:
         """Whether a mistake shows in more than the kind of an exception, which other mistakes raise
@@ -300,6 +310,12 @@ class _Outcomes(Sequence[Outcome]):
 def run(answer: object, case: Case) -> Outcome:
     """What `answer` does on this input, in this process."""
     return call(answer, **case.request())
+
+
+def _drops(outcome: Outcome) -> bool:
+    """Whether numbers were dropped at random in a call."""
+    used = outcome.value.get("used") if isinstance(outcome.value, dict) else None
+    return isinstance(used, list) and any(name in used for name in DROPPING)
 
 
 def _what(changed: set[str], case: Case) -> str:

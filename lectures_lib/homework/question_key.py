@@ -62,7 +62,7 @@ def packed(key: AnswerKey) -> bytes:
     """
     question = key.question
     said = {name: getattr(question, name) for name in _SAID}
-    mistakes = [[m.name, m.diagnosis, m.by_exception] for m, _ in key.mistakes]
+    mistakes = [[m.name, m.diagnosis, m.by_exception, m.by_dropout] for m, _ in key.mistakes]
     value = {
         "cases": [{f.name: getattr(case, f.name) for f in fields(Case)} for case in key.cases],
         "right": [_kept(outcome) for outcome in key.right],
@@ -81,8 +81,8 @@ def unpacked(data: bytes) -> AnswerKey:
     end = start + wire.lengths(data[:start])[0]
     head, value = wire.unpack(data[start:end], data[end:])
     mistakes = tuple(
-        Misconception(name, diagnosis, _sealed, by_exception)
-        for name, diagnosis, by_exception in head["mistakes"]
+        Misconception(name, diagnosis, _sealed, *told_by)
+        for name, diagnosis, *told_by in head["mistakes"]
     )
     said = {
         name: tuple(told) if isinstance(told, list) else told

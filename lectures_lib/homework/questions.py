@@ -19,6 +19,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+# How numbers are dropped at random: nn.Dropout's work, and that of the library's attention.
+DROPPING = ("F.dropout(p, training)", "F.scaled_dot_product_attention(dropout_p)")
+
 
 class Demand(NamedTuple):
     """One of several things that a question's text asks for, each worth points of its own.
@@ -59,7 +62,7 @@ class Case:
             training mode, its rate and its place. Takes the place of the result itself, of
             gradients and `again`.
         watch: functions whose calls are noted; filled in from the question (`forbidden`,
-            `required`).
+            `required`, and `DROPPING` where a misconception is told by it).
         remark: whether what is found on it costs nothing and is only said to who is right.
         without_scores: whether of a list of pairs, such as a beam's hypotheses and their scores,
             the second of each may be any number.
@@ -124,12 +127,16 @@ class Misconception:
         by_exception: whether an exception tells it, though its message names no sizes: raised with
             the same words on the same inputs, while the other inputs go well. For mistakes that
             show in nothing else, and a diagnosis that stays true if others raise it.
+        by_dropout: whether dropping numbers at random tells it (`DROPPING`): whoever does so on the
+            inputs on which `answer` does, and is right on all others, makes it, at whatever place
+            and rate.
     """
 
     name: str
     diagnosis: str
     answer: Callable
     by_exception: bool = False
+    by_dropout: bool = False
 
 
 @dataclass(frozen=True)
@@ -232,7 +239,9 @@ class Question:
         """The cases with what holds for all of them, and one on which gradients are looked at where
         a model is trained through the result.
         """
-        cases = [replace(case, watch=self.forbidden + self.required) for case in self.cases(g)]
+        watch = self.forbidden + self.required
+        watch += DROPPING * any(mistake.by_dropout for mistake in self.misconceptions)
+        cases = [replace(case, watch=watch) for case in self.cases(g)]
         if self.demands:
             cases = self._with_demands(cases)
         if self.trained:

@@ -197,7 +197,7 @@
     back.addEventListener("click", reset);
     const bar = make("div", { class: "al-bar" },
       make("label", {}, scale, make("span", {}, "divide by √d", make("sub", {}, "k"))), make("label", {}, causal, "hide the future"), ...steps, back);
-    const box = make("div", { class: "al-box", role: "group", "aria-label": title }, make("p", { class: "al-title" }, title), ...words, given, bar, found, says);
+    const box = make("div", { class: "al-box figure-card", role: "group", "aria-label": title }, make("p", { class: "al-title" }, title), ...words, given, bar, found, says);
     host.attachShadow({ mode: "open" }).append(host.querySelector("style").cloneNode(true), box, make("slot"));
     reset();
   }

@@ -12,16 +12,14 @@ holds the two equal on random numbers.
 
 import html
 from collections.abc import Sequence
-from functools import cache
 
 from jaxtyping import Float
 from torch import Tensor
 
 from lectures_lib.blocks.attention import attention_weights, causal_mask
-from lectures_lib.show.drawings.palette import schemes
-from lectures_lib.show.widget import embedded, source
+from lectures_lib.show.widget import embedded, source, style_of
 
-COLOURS = ("paper", "ink", "query", "key", "value", "mask", "error", "neutral")
+COLOURS = ("query", "key", "value", "mask", "share", "error", "control", "active")
 MOST = 6  # tokens, and numbers in a vector: more do not fit on a phone
 MATRICES = ("W_Q", "W_K", "W_V")
 
@@ -138,15 +136,14 @@ class AttentionLab:
         if self.made:
             record |= {name: matrix.tolist() for name, matrix in self.made.items()}
             record["features"] = self.features
-        style, script = f"<style>\n{_style()}</style>", source("attention_lab.js")
         return embedded(
             "attention-lab",
             "lab",
             "numbers",
             record,
-            style=style,
+            style=style(),
             fallback=self._fallback(),
-            script=script,
+            script=source("attention_lab.js"),
         )
 
     def _fallback(self) -> str:
@@ -160,7 +157,7 @@ class AttentionLab:
             for title, matrix, head in parts
         )
         return (
-            f'<div class="al-box"><p class="al-title">{html.escape(self.title)}</p><div '
+            f'<div class="al-box figure-card"><p class="al-title">{html.escape(self.title)}</p><div '
             f'class="al-row">{tables}</div></div>'
         )
 
@@ -190,7 +187,6 @@ def _table(
     return f"<table><caption>{title}</caption><thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-@cache
-def _style() -> str:
-    """The colours in both schemes, and the rest."""
-    return schemes(".attention-lab", COLOURS) + source("attention_lab.css")
+def style() -> str:
+    """Its rules, colours and all."""
+    return style_of("attention-lab", COLOURS, "attention_lab.css")

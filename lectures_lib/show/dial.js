@@ -93,26 +93,36 @@
     }
 
     slider.addEventListener("input", () => { halt(); paint(fromSlider(Number(slider.value))); });
-    let running;
-    const halt = () => { cancelAnimationFrame(running); running = undefined; if (runs) play.textContent = "Run"; };
+    let stop;
+    const halt = () => { stop?.(); stop = undefined; if (runs) play.textContent = "Run"; };
     const play = make("button", { type: "button" }, "Run");
     if (runs) {
       bar.append(play);
       play.addEventListener("click", () => {
-        if (running !== undefined) { halt(); return; }
+        if (stop) { halt(); return; }
         play.textContent = "Pause";
-        let position = Number(slider.value) >= most ? 0 : Number(slider.value), before;
-        const go = (now) => {
-          position = Math.min(most, position + (before === undefined ? 0 : (now - before) * 0.002)); // two positions a second
-          before = now;
+        let position = Number(slider.value) >= most ? 0 : Number(slider.value), before, frame;
+        const go = (far) => {
+          position = Math.min(most, position + far);
           slider.value = Math.floor(position);
           paint(position);
-          if (position >= most) halt(); else running = requestAnimationFrame(go);
+          if (position >= most) halt();
         };
-        running = requestAnimationFrame(go);
+        if (matchMedia("(prefers-reduced-motion: reduce)").matches) { // single steps
+          const steps = setInterval(() => go(1), 900);
+          stop = () => clearInterval(steps);
+          return;
+        }
+        const draws = (now) => {
+          frame = requestAnimationFrame(draws);
+          go(before === undefined ? 0 : Math.min(100, now - before) * 0.002); // two positions a second; none while the page is hidden
+          before = now;
+        };
+        frame = requestAnimationFrame(draws);
+        stop = () => cancelAnimationFrame(frame);
       });
     }
-    const box = make("div", { class: "dl-box", role: "group", "aria-label": title }, make("p", { class: "dl-title" }, title), bar, picture.svg, says);
+    const box = make("div", { class: "dl-box figure-card", role: "group", "aria-label": title }, make("p", { class: "dl-title" }, title), bar, picture.svg, says);
     host.attachShadow({ mode: "open" }).append(host.querySelector("style").cloneNode(true), box, make("slot"));
     paint(start.start);
   }

@@ -12,16 +12,14 @@ a test holds the two equal.
 import html
 import math
 from collections.abc import Sequence
-from functools import cache
 
 from jaxtyping import Float
 from torch import Tensor
 
 from lectures_lib.blocks.positions import frequencies, sinusoidal_positions
-from lectures_lib.show.drawings.palette import schemes
-from lectures_lib.show.widget import embedded, source
+from lectures_lib.show.widget import embedded, source, style_of
 
-COLOURS = ("paper", "ink", "query", "position", "neutral", "mask", "error")
+COLOURS = ("share", "position", "control", "active")
 MOST_BARS, MOST_CLOCKS = 12, 8  # more do not fit on a phone
 KINDS = ("factor", "temperature")
 
@@ -48,8 +46,8 @@ class _Dial:
             "dial",
             "numbers",
             self._record(),
-            style=f"<style>\n{_style()}</style>",
-            fallback=f'<div class="dl-box"><p class="dl-title">{html.escape(self.title)}</p>'
+            style=style(),
+            fallback=f'<div class="dl-box figure-card"><p class="dl-title">{html.escape(self.title)}</p>'
             f"{self._picture()}</div>",
             script=source("dial.js"),
         )
@@ -181,7 +179,6 @@ class ClockDial(_Dial):
         return f"<table><caption>Position {self.start}: sine, cosine</caption>{rows}</table>"
 
 
-@cache
-def _style() -> str:
-    """The colours in both schemes, and the rest."""
-    return schemes(".dial", COLOURS) + source("dial.css")
+def style() -> str:
+    """Their rules, colours and all."""
+    return style_of("dial", COLOURS, "dial.css")

@@ -13,24 +13,34 @@ import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 
-from lectures_lib.show.widget import name_of, source
+from lectures_lib.show.widget import name_of, source, style_of
 
 PAGE = """\
-<div class="error-table" data-errors="{name}" role="group" aria-label="{title}" style="--et-height: {height}; --et-columns: {columns}">
-<style>{style}</style>
+<div class="error-table figure-card" data-errors="{name}" role="group" aria-label="{title}" style="--et-height: {height}; --et-columns: {columns}">
+<style>
+{style}</style>
 <p class="et-bar"><b>{title}</b><label><input type="checkbox"> only what is wrong: {n_wrong} of {n}</label></p>
 <div class="et-scroll" tabindex="0" role="region" aria-label="Table: {title}">
 <table><thead><tr>{heads}</tr></thead>
 <tbody>
 {rows}
 </tbody></table></div>
-<script>{script}</script>
+<script>
+{script}</script>
 </div>
 """
 HEAD = (
     '<th scope="col" aria-sort="none"><button type="button">{} <span '
     'aria-hidden="true">↕</span></button></th>'
 )
+
+
+COLOURS = ("error", "active")
+
+
+def style() -> str:
+    """Its rules, colours and all."""
+    return style_of("error-table", COLOURS, "error_table.css")
 
 
 class ErrorTable:
@@ -80,7 +90,7 @@ class ErrorTable:
             title=html.escape(self.title),
             height=html.escape(self.height),
             columns=" ".join(map(_narrow, list(self.columns.values())[1:])) or "auto",
-            style=source("error_table.css"),
+            style=style(),
             n_wrong=sum(self.wrong),
             n=len(self.wrong),
             heads="".join(HEAD.format(html.escape(heading)) for heading in self.columns),

@@ -1,9 +1,9 @@
 """The book's figures: one style, and the few kinds of picture that chapters draw again and again.
 
-Colours are Okabe and Ito's, which colour-blind eyes tell apart; heat maps use one sequential map
-whose lightness alone carries the number, so that they also survive a grey printer. In a notebook a
-figure is an SVG on white. The site gives it a second one for its dark theme, in which paper, ink
-and the colours below change and nothing else does (`in_the_dark`).
+Colours are the palette's (`drawings/palette.json`), which colour-blind eyes tell apart; heat maps use
+one sequential map whose lightness alone carries the number, so that they also survive a grey
+printer. In a notebook a figure is an SVG on white. The site gives it a second one for its dark
+theme, in which paper, ink and the colours below change and nothing else does (`in_the_dark`).
 """
 
 import logging
@@ -22,48 +22,38 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from lectures_lib.show.contrast import contrast
+from lectures_lib.show.drawings.palette import PALETTE, colour
 
-BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#D55E00",
-    "#CC79A7",
-    "#6B6B6B",
-)
-# The ground a figure is drawn on, and what is written on it: colours of their own, a step beside
-# white and black, so that they can be told from a white line in a heat map or a number on it.
-PAPER, INK = "#FFFFFE", "#1A1A1B"
-GROUND = "#FFFEFF"  # where something is to be hidden: the page's colour, which paper has not
-PALE, QUIET = "#EAEFF3", "#C0C5CA"  # a field behind; a line or bar that is not the point
+# Curves and bars by number, and what they are compared with, in grey. In a plot no colour stands for a
+# query, a key or anything else that has one in the drawings.
+BLUE, ORANGE, GREEN, RED, PURPLE = (colour(f"series_{n}", role="mark") for n in range(1, 6))
+GREY, PALE = colour("neutral"), colour("neutral", role="soft")
+QUIET = colour("quiet", role="mark")
+FRAME = colour("frame")  # a grid, an edge, a solid of which another part is the point
 CYCLE = (BLUE, ORANGE, GREEN, RED, PURPLE, GREY)
+# The ground a figure is drawn on is a step beside white, so that it can be told from a white line in
+# a heat map or a white number on it; ink is no black, as some of those numbers are.
+PAPER, INK = "#fffffe", colour("ink")
+GROUND = "#fffeff"  # where something is to be hidden: the card's colour, which paper has not
 # A line may be paler than a word: words in these colours are written a shade darker, 4.5 : 1.
 WRITTEN = {
-    ORANGE: "#8A5F00",
-    GREEN: "#00775A",
-    RED: "#B34E00",
-    PURPLE: "#A8487F",
-    QUIET: "#6A7077",
+    ORANGE: colour("series_2"),
+    GREEN: colour("series_3"),
+    PURPLE: colour("series_5"),
+    QUIET: colour("quiet"),
 }
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
-# What changes in the dark theme. Text in these colours keeps 4.5 : 1 against the page there.
-DARK = {
-    PAPER: "none",
-    INK: "#E4E6EA",
-    GROUND: "#121212",
-    PALE: "#262D35",
-    QUIET: "#59616A",
-    BLUE: "#56AEE8",
-    GREEN: "#2DB78F",
-    RED: "#F0803C",
-    GREY: "#A6A6A6",
+# What changes in the dark theme.
+DARK = {PAPER: "none", GROUND: colour("paper", "dark")} | {
+    colour(name, role=role): colour(name, "dark", role)
+    for name in ("ink", "neutral", "quiet", "frame", *(f"series_{n}" for n in range(1, 6)))
+    for role in ("line", "mark", "soft")
+    if role in PALETTE[name]["light"]
 }
-DARK |= {written: DARK.get(colour, colour) for colour, written in WRITTEN.items()}
-DARK[WRITTEN[QUIET]] = "#8A9199"  # a quiet line is too dark there for a word
+WHITE, BLACK = "#ffffff", "#000000"  # numbers on the squares of a heat map
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 TEXT = re.compile(r"<text\b[^>]*>")
-_DARK = {light.upper(): dark for light, dark in DARK.items()}
 
 
 def style() -> None:
@@ -86,6 +76,7 @@ def style() -> None:
             "axes.titlelocation": "left",
             "axes.spines.top": False,
             "axes.spines.right": False,
+            **dict.fromkeys(("grid.color", "legend.edgecolor"), FRAME),
             "axes.prop_cycle": plt.cycler(color=CYCLE),
             "lines.linewidth": 2.0,
             "legend.frameon": False,
@@ -104,13 +95,13 @@ def style() -> None:
 
 def in_the_dark(svg: str) -> str:
     """A figure of `style` with the colours of the dark theme."""
-    return COLOUR.sub(lambda found: _DARK.get(found[0].upper(), found[0]), svg)
+    return COLOUR.sub(lambda found: DARK.get(found[0].lower(), found[0]), svg)
 
 
 def legible(svg: str) -> str:
     """A figure of `style` in which words of a line's colour can be read on white."""
     return TEXT.sub(
-        lambda text: COLOUR.sub(lambda found: WRITTEN.get(found[0].upper(), found[0]), text[0]), svg
+        lambda text: COLOUR.sub(lambda found: WRITTEN.get(found[0].lower(), found[0]), text[0]), svg
     )
 
 
@@ -228,7 +219,7 @@ def _write_numbers(ax: Axes, array: np.ndarray, spec: str, image: object) -> Non
         if np.isnan(value):
             continue
         square = to_hex(image.cmap(image.norm(value)))
-        dark = contrast("#FFFFFF", square) > contrast("#000000", square)
+        dark = contrast(WHITE, square) > contrast(BLACK, square)
         ax.text(
             j,
             i,

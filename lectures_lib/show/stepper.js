@@ -3,6 +3,7 @@
 // of the page reaches. All frames lie on top of each other in it, so the largest reserves the room and nothing jumps.
 (() => {
   "use strict";
+  const MOST = 12; // frames on paper
 
   // An element in one line: make("p", {class: "st-title"}, "text", child).
   function make(tag, attributes = {}, ...children) {
@@ -23,8 +24,10 @@
     const place = make("span", { "aria-hidden": "true" });
     const says = make("p", { role: "status" });
     const room = frames.map(({ label }) => make("span", { class: "st-off", "aria-hidden": "true" }, label));
-    const stage = frames.map(({ html }) => {
-      const frame = make("div", { class: "st-frame" });
+    // On paper stand all frames, of many the first, the middle one and the last, each below its number and label.
+    const prints = (i) => frames.length <= MOST || [0, Math.floor(last / 2), last].includes(i);
+    const stage = frames.map(({ label, html }, i) => {
+      const frame = make("div", { class: prints(i) ? "st-frame" : "st-frame st-left-out", "data-label": `${i + 1} / ${last + 1}: ${label}` });
       frame.innerHTML = html; // Python escaped what is text in it
       return frame;
     });
@@ -45,7 +48,7 @@
       next.setAttribute("aria-disabled", shown === last);
     }
 
-    const box = make("div", { class: "st-box", role: "group", "aria-label": title, "aria-describedby": "about" },
+    const box = make("div", { class: "st-box figure-card", role: "group", "aria-label": title, "aria-describedby": "about" },
       make("p", { class: "st-title" }, title),
       make("p", { id: "about", class: "st-hidden" }, alt),
       make("div", { class: "st-bar" }, back, slider, next, place),
@@ -73,7 +76,9 @@
   const watch = new IntersectionObserver((all) => {
     for (const { target, isIntersecting } of all) if (isIntersecting) start(target);
   }, { rootMargin: "100%" });
-  for (const host of document.querySelectorAll('.stepper[data-stepper="WIDGET_ID"][data-frames]')) {
+  const hosts = document.querySelectorAll('.stepper[data-stepper="WIDGET_ID"][data-frames]');
+  for (const host of hosts) {
     if (host.getBoundingClientRect().top < innerHeight) start(host); else watch.observe(host);
   }
+  addEventListener("beforeprint", () => hosts.forEach(start));
 })();

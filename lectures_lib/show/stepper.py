@@ -16,9 +16,17 @@ import html
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lectures_lib.show.viewer import label as visible
-from lectures_lib.show.widget import embedded, source
+from lectures_lib.show.widget import embedded, source, style_of
 
 __all__ = ["Html", "Stepper", "bars", "beside", "join", "line", "note", "part", "pieces", "table"]
+
+
+COLOURS = ("share", "control", "active")
+
+
+def style() -> str:
+    """Its rules, colours and all."""
+    return style_of("stepper", COLOURS, "stepper.css")
 
 
 class Html(str):
@@ -196,21 +204,20 @@ class Stepper:
             for label, frame in zip(self.labels, self.frames, strict=True)
         ]
         record = {"title": self.title, "alt": self.alt, "start": self.start, "frames": frames}
-        style, script = f"<style>\n{source('stepper.css')}</style>", source("stepper.js")
         return embedded(
             "stepper",
             "stepper",
             "frames",
             record,
-            style=style,
+            style=style(),
             fallback=self._fallback(),
-            script=script,
+            script=source("stepper.js"),
         )
 
     def _fallback(self) -> str:
         label, frame = self.labels[self.start], self.frames[self.start]
         return (
-            f'<div class="st-box"><p class="st-title">{markup(self.title)}</p>\n<p '
+            f'<div class="st-box figure-card"><p class="st-title">{markup(self.title)}</p>\n<p '
             f'class="st-says">{markup(label)}</p>\n<div class="st-frame">{frame}</div></div>'
         )
 

@@ -10,9 +10,12 @@ twice is two pictures.
 import hashlib
 import html
 import json
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from lectures_lib.show.drawings.palette import card
 
 
 def embedded(
@@ -31,7 +34,7 @@ def embedded(
         kind: the div's class.  mark: the data attribute by which its script finds it.  holds: the
             one with the data.
         data: what the script reads.
-        style, fallback: markup put into the div as it is.
+        style: the rules, as `style_of` makes them.  fallback: markup put into the div as it is.
         script: with WIDGET_ID where the div's name belongs.
     """
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -39,7 +42,7 @@ def embedded(
     return (
         f'<div class="{kind}" data-{mark}="{name}" data-lm-suppress-shortcuts="true" '
         f'data-{holds}="{html.escape(text)}">\n'
-        f"{style}\n{fallback}\n</div>\n<script>\n{script.replace('WIDGET_ID', name)}</script>"
+        f"<style>\n{style}</style>\n{fallback}\n</div>\n<script>\n{script.replace('WIDGET_ID', name)}</script>"
     )
 
 
@@ -52,3 +55,11 @@ def name_of(text: str) -> str:
 def source(name: str) -> str:
     """A style or a script of this package, by its path below `lectures_lib/show`."""
     return files("lectures_lib.show").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def style_of(kind: str, colours: Iterable[str], sheet: str) -> str:
+    """The rules of one kind of picture: its colours in both schemes, the card that all figures stand
+    on, and its own sheet.
+    """
+    return card(f".{kind}", colours) + source(sheet)

@@ -3,6 +3,7 @@ something to build at the end.
 """
 
 import re
+import sys
 from pathlib import Path
 
 import jupytext
@@ -10,6 +11,9 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import chapters  # noqa: E402
+
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9]*.py"))
 PREDICTION = re.compile(
     r"\*\*Predict\.\*\* .+\n\n<details><summary>Answer</summary>\n\n(.+?)\n\n</details>", re.DOTALL
@@ -53,6 +57,15 @@ def test_details_are_written_so_that_colab_and_the_site_read_what_is_in_them(cha
                 re.findall(r"<details><summary>[^<\n]+</summary>\n\n", cell.source)
             )
             assert closed == opened == len(re.findall(r"\n\n</details>(?:\n|$)", cell.source))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_the_chapters_that_one_needs_are_one_list(chapter):
+    """The line below the title quotes it: of "5, 8 for the loop and 12" it would take "5, 8"."""
+    prose = " ".join(c.source for c in cells(chapter) if c.cell_type == "markdown")
+    words = " ".join(re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", prose.replace("**", "")).split())
+    found = chapters.NEEDS.search(words)
+    assert not found or "," not in found[1] or " and " in found[1]
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)

@@ -398,6 +398,15 @@ def pairs_by_zip(documents, draws):
     return [pair(*neighbour, *draw) for neighbour, draw in zip(neighbours, draws, strict=False)]
 
 
+def pairs_with_truth_values(documents, draws):
+    """True for a 1: what a comparison gives."""
+    pairs = pairs_by_zip(documents, draws)
+    return [
+        (first, second, coin >= 0.5)
+        for (first, second, _), (coin, *_) in zip(pairs, draws, strict=False)
+    ]
+
+
 RIGHT_ANSWERS = {
     "hw5.pair_input": (pair_token_by_token, pair_by_zip_longest, pair_filled_in),
     "hw5.Embeddings": (
@@ -410,5 +419,10 @@ RIGHT_ANSWERS = {
     "hw5.mask_words": (mask_by_words, mask_by_accumulate, mask_with_tensors),
     "hw5.WordHead": (HeadPlain, HeadByLoop, HeadFlattened, HeadInARow),
     "hw5.masked_word_loss": (loss_by_gather, loss_by_loops, loss_by_ignoring),
-    "hw5.next_sentence_pairs": (pairs_by_an_iterator, pairs_by_stepping_over, pairs_by_zip),
+    "hw5.next_sentence_pairs": (
+        pairs_by_an_iterator,
+        pairs_by_stepping_over,
+        pairs_by_zip,
+        pairs_with_truth_values,
+    ),
 }

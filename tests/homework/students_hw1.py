@@ -556,6 +556,69 @@ def positions_odd_width_ends_in_a_cosine(n, d_model, start=0):
     return table
 
 
+class HeadsDropWeights(nn.Module):
+    """As the library's: dropout on the weights, in training."""
+
+    rate = 0.1
+
+    def __init__(self, d_model, n_heads, d_head):
+        super().__init__()
+        self.n_heads, self.d_head = n_heads, d_head
+        self.W_Q, self.W_K, self.W_V = (
+            nn.Linear(d_model, n_heads * d_head, bias=False) for _ in range(3)
+        )
+        self.W_O = nn.Linear(n_heads * d_head, d_model, bias=False)
+        self.drop = nn.Dropout(self.rate)
+
+    def heads(self, x):
+        return x.view(*x.shape[:2], self.n_heads, self.d_head).transpose(1, 2)
+
+    def drop_weights(self, weights):
+        return self.drop(weights)
+
+    def forward(self, x, mask=None):
+        Q, K, V = self.heads(self.W_Q(x)), self.heads(self.W_K(x)), self.heads(self.W_V(x))
+        scores = Q @ K.mT / self.d_head**0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        out = self.drop_weights(scores.softmax(-1)) @ V
+        return self.W_O(out.transpose(1, 2).reshape(*x.shape[:2], -1))
+
+
+class HeadsDropHalf(HeadsDropWeights):
+    rate = 0.5
+
+
+class HeadsDropOutput(HeadsDropWeights):
+    rate = 0.2
+
+    def drop_weights(self, weights):
+        return weights
+
+    def forward(self, x, mask=None):
+        return self.drop(super().forward(x, mask))
+
+
+class HeadsDropByFlag(HeadsDropWeights):
+    def drop_weights(self, weights):
+        return F.dropout(weights, p=0.3, training=self.training)
+
+
+class HeadsAlwaysDropWeights(HeadsDropWeights):
+    """F.dropout drops unless it is told not to."""
+
+    def drop_weights(self, weights):
+        return F.dropout(weights, 0.1)
+
+
+class HeadsAlwaysDropOutput(HeadsDropWeights):
+    def drop_weights(self, weights):
+        return weights
+
+    def forward(self, x, mask=None):
+        return F.dropout(super().forward(x, mask))
+
+
 STUDENTS = {
     "hw1.scaled_dot_product_attention": {
         "softmax_over_queries": [queries_share_by_hand],
@@ -625,6 +688,8 @@ STUDENTS = {
         "mask_kept": [HeadsMaskKept],
         "first_head_s_mask_for_all": [HeadsFirstHeadSMaskForAll],
         "values_split_without_transpose": [HeadsValuesSplitWithoutTranspose],
+        "dropout_added": [HeadsDropWeights, HeadsDropHalf, HeadsDropOutput, HeadsDropByFlag],
+        "dropout_always": [HeadsAlwaysDropWeights, HeadsAlwaysDropOutput],
     },
     "hw1.sinusoidal_positions": {
         "base_1000": [thousand],

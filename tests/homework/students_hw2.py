@@ -654,6 +654,125 @@ def count_norms_of_one_layer(vocab_size, d_model, n_heads, d_ff, n_layers, tied=
     return layers + norms + (matrix if tied else 3 * matrix) + vocab_size
 
 
+class StepDropsFeatures(nn.Module):
+    rate = 0.2
+
+    def __init__(self, vocab_size, d_embedding, d_hidden):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_embedding)
+        self.gru = nn.GRUCell(d_embedding, d_hidden)
+        self.W_c = nn.Linear(2 * d_hidden, d_hidden)
+        self.output = nn.Linear(d_hidden, vocab_size)
+        self.dropout = nn.Dropout(self.rate)
+
+    def read(self, word):
+        return self.embedding(word)
+
+    def score(self, features):
+        return self.output(self.dropout(features))
+
+    def forward(self, word, hidden, states, lengths):
+        hidden = self.gru(self.read(word), hidden)
+        scores = torch.einsum("bd,bnd->bn", hidden, states)
+        scores[torch.arange(states.shape[1]) >= lengths[:, None]] = -math.inf
+        context = torch.einsum("bn,bnd->bd", scores.softmax(dim=-1), states)
+        return self.score(torch.tanh(self.W_c(torch.cat([context, hidden], dim=-1)))), hidden
+
+
+class StepDropsWords(StepDropsFeatures):
+    def read(self, word):
+        return self.dropout(super().read(word))
+
+    def score(self, features):
+        return self.output(features)
+
+
+class StepAlwaysDrops(StepDropsFeatures):
+    def score(self, features):
+        return self.output(F.dropout(features, self.rate))
+
+
+class BlockAsInThePaper(nn.Module):
+    """Dropout on what each sublayer returns, which the paper has and the question has not."""
+
+    rate, attention_rate = 0.1, 0.0
+
+    def __init__(self, d_model, n_heads, d_ff, pre_norm=False):
+        super().__init__()
+        self.pre_norm = pre_norm
+        self.self_attention = MultiHeadAttention(d_model, n_heads, dropout=self.attention_rate)
+        self.W_1, self.W_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def drop(self, x):
+        return F.dropout(x, self.rate, self.training)
+
+    def inside(self, x):
+        return x
+
+    def forward(self, x, mask=None):
+        sublayers = (
+            (self.norm_1, lambda x: self.self_attention(x, mask=mask)),
+            (self.norm_2, lambda x: self.W_2(self.inside(torch.relu(self.W_1(x))))),
+        )
+        for norm, f in sublayers:
+            x = x + self.drop(f(norm(x))) if self.pre_norm else norm(x + self.drop(f(x)))
+        return x
+
+
+class BlockDropsInTheMiddle(BlockAsInThePaper):
+    def drop(self, x):
+        return x
+
+    def inside(self, x):
+        return F.dropout(x, 0.3, self.training)
+
+
+class BlockDropsWeights(BlockAsInThePaper):
+    """In the library's attention, which can."""
+
+    rate, attention_rate = 0.0, 0.1
+
+
+class BlockAlwaysDrops(BlockAsInThePaper):
+    def drop(self, x):
+        return F.dropout(x, self.rate)
+
+
+class DecoderAsInThePaper(nn.Module):
+    rate, attention_rate = 0.1, 0.0
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        rate = self.attention_rate
+        self.self_attention = MultiHeadAttention(d_model, n_heads, dropout=rate)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads, dropout=rate)
+        self.W_1 = nn.Linear(d_model, d_ff)
+        self.W_2 = nn.Linear(d_ff, d_model)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(self.rate)
+
+    def drop(self, x):
+        return self.dropout(x)
+
+    def forward(self, x, memory, source_mask=None):
+        causal = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        x = self.norm_1(x + self.drop(self.self_attention(x, mask=causal)))
+        x = self.norm_2(x + self.drop(self.cross_attention(x, memory, source_mask)))
+        return self.norm_3(x + self.drop(self.W_2(F.relu(self.W_1(x)))))
+
+
+class DecoderDropsWeights(DecoderAsInThePaper):
+    rate, attention_rate = 0.0, 0.2
+
+
+class DecoderAlwaysDrops(DecoderAsInThePaper):
+    def drop(self, x):
+        return F.dropout(x)
+
+
 STUDENTS = {
     "hw2.additive_attention": {
         "query_has_no_say": [additive_without_tanh, additive_states_only],
@@ -675,6 +794,8 @@ STUDENTS = {
         "gru_arguments_swapped": [StepGruBackwards],
         "first_length_for_all": [StepFirstLengthForAll],
         "log_probabilities_returned": [StepLogProbabilitiesReturned],
+        "dropout_added": [StepDropsFeatures, StepDropsWords],
+        "dropout_always": [StepAlwaysDrops],
     },
     "hw2.layer_norm": {
         "over_everything": [norm_of_everything],
@@ -697,6 +818,8 @@ STUDENTS = {
         "no_residual": [BlockNoPlus],
         "sublayer_normalised_not_sum": [BlockNormInside],
         "mask_forgotten_in_pre_norm": [EncoderMaskForgottenInPreNorm],
+        "dropout_added": [BlockAsInThePaper, BlockDropsInTheMiddle, BlockDropsWeights],
+        "dropout_always": [BlockAlwaysDrops],
     },
     "hw2.DecoderBlock": {
         "no_causal_mask": [DecoderSeesAll],
@@ -707,6 +830,8 @@ STUDENTS = {
         "causal_mask_on_the_source": [DecoderCausalMaskOnTheSource, DecoderCausalBoth],
         "source_mask_on_the_target": [DecoderSourceMaskOnTheTarget, DecoderMaskAsSelfMask],
         "pre_norm": [DecoderPreNorm],
+        "dropout_added": [DecoderAsInThePaper, DecoderDropsWeights],
+        "dropout_always": [DecoderAlwaysDrops],
     },
     "hw2.teacher_forcing": {
         "end_is_read": [forcing_with_end],

@@ -6,6 +6,9 @@ import pytest
 import torch
 from torch import nn
 
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.diagnosis import AnswerKey, run
+from lectures_lib.homework.question_key import packed, unpacked
 from lectures_lib.homework.questions import Case
 from tests.homework.toy import SCALE, Scale, double, judged, question
 
@@ -148,3 +151,80 @@ def test_the_same_object_is_called_again():
 
 def test_a_class_is_called_in_evaluation_mode():
     assert judged(SCALE, DropsOut).right
+
+
+# ------------------------------------------------------------------------ dropout that nobody asked
+
+LONG, WEIGHT = torch.arange(1.0, 21), torch.arange(2.0, 22)
+NO_DROPOUT = replace(
+    question(
+        "Scale",
+        Scale,
+        [
+            Case((LONG,), init={"n": 20}, state={"weight": WEIGHT}, train=train)
+            for train in (False, True)
+        ],
+    ),
+    misconceptions=(dropping(Scale), always_dropping(Scale)),
+)
+
+
+class DropsBefore(Scale):
+    """Another place and rate than the known mistake's."""
+
+    def forward(self, x):
+        return super().forward(nn.Dropout(0.4)(x) if self.training else x)
+
+
+class DropsTheWeight(Scale):
+    def forward(self, x):
+        return x * nn.functional.dropout(self.weight, 0.3, self.training)
+
+
+class DropsAlways(Scale):
+    def forward(self, x):
+        return super().forward(nn.functional.dropout(x))
+
+
+class DropsAndAdds(Scale):
+    def forward(self, x):
+        return nn.functional.dropout(x + self.weight, 0.1, self.training)
+
+
+class DropsNothing(Scale):
+    """A rate of 0, and another mistake, which shows in training alone."""
+
+    def forward(self, x):
+        x = nn.functional.dropout(x, 0.0, self.training)
+        return x + self.weight if self.training else x * self.weight
+
+
+class DropsInEvaluation(Scale):
+    """The two modes exchanged: neither of the known mistakes."""
+
+    def forward(self, x):
+        return super().forward(nn.functional.dropout(x, 0.5, not self.training))
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (DropsOut, "dropout_added"),
+        (DropsBefore, "dropout_added"),
+        (DropsTheWeight, "dropout_added"),
+        (DropsAlways, "dropout_always"),
+        (DropsAndAdds, ""),
+        (DropsNothing, ""),
+        (DropsInEvaluation, ""),
+    ],
+)
+def test_dropout_is_named_at_whatever_place_and_rate(answer, mistake):
+    asked = AnswerKey(NO_DROPOUT, 0)
+    for key in (asked, unpacked(packed(asked))):
+        verdict = key.verdict([run(answer, case) for case in key.cases])
+        assert (verdict.right, verdict.mistake) == (False, mistake), verdict
+        assert (
+            not mistake
+            or verdict.message
+            == {each.name: each.diagnosis for each in NO_DROPOUT.misconceptions}[mistake]
+        )

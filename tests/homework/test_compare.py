@@ -45,7 +45,6 @@ def test_close_is_enough_for_numbers_but_not_for_booleans():
     assert difference(1.00005, 1.0) is None
     assert difference(1.00012, 1.0) is not None
     assert difference(1.0, inf) is not None
-    assert difference(1, True).kind == "type"
     assert difference((1, 2), [1, 2]) is None
 
 
@@ -63,6 +62,13 @@ def test_close_is_enough_for_numbers_but_not_for_booleans():
         (numpy.float32(0.25), 0.25),
         (numpy.int32(3), 3),
         (numpy.bool_(True), True),
+        (True, 1),
+        (False, 0.0),
+        (numpy.bool_(True), 1),
+        (torch.tensor(True), 1),
+        ([("a", "b", True), ("b", "a", False)], [("a", "b", 1), ("b", "a", 0)]),
+        (torch.tensor([True, False]), torch.tensor([1, 0])),
+        (torch.tensor([True, False]), torch.tensor([1.0, 0.0])),
         ({numpy.int64(1): numpy.int64(2)}, {1: 2}),
         ([numpy.int64(1), torch.tensor(2)], (1, 2)),
     ],
@@ -73,8 +79,28 @@ def test_right_values_count_whatever_carries_them(yours, expected):
 
 def test_a_number_in_another_form_is_still_compared():
     assert difference(torch.tensor(0.5), 0.25).message == "The result is 0.5; expected 0.25."
-    assert difference(torch.tensor(1), True).kind == "type"
+    assert difference(False, 1).message == "The result is False; expected 1."
+    assert difference([1, True], [1, 0]).kind == "values"
+    assert difference(torch.tensor([True, True]), torch.tensor([1, 0])).kind == "values"
     assert difference(plain(numpy.float64(math.nan)), 1.0).kind == "nan"
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected"),
+    [
+        (1, True),
+        (0.0, False),
+        (numpy.int64(1), True),
+        (torch.tensor(1), True),
+        ([1, 0], [True, False]),
+        (torch.tensor([1, 0]), torch.tensor([True, False])),
+        (torch.tensor([1.0, 0.0]), torch.tensor([True, False])),
+        (torch.tensor([1, 0], dtype=torch.uint8), torch.tensor([True, False])),
+    ],
+)
+def test_numbers_are_no_mask(yours, expected):
+    """Right values, and `~mask` or `masked_fill` would not do with them what is meant."""
+    assert difference(plain(yours), expected).kind in ("type", "dtype")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +140,6 @@ def test_a_number_in_another_form_is_still_compared():
         (torch.ones(3, 3), torch.ones(2, 3), "shape", "has shape (3, 3); expected (2, 3)."),
         (torch.ones(2), torch.ones(2).long(), "dtype", "float32; expected int64"),
         (torch.ones(2).long(), torch.ones(2).bool(), "dtype", "int64; expected bool"),
-        (torch.ones(2).bool(), torch.ones(2), "dtype", "bool; expected float32"),
         (torch.tensor([1.0, nan]), torch.ones(2), "nan", "NaN in 1 of 2 places, first at [1]"),
         (torch.tensor([1.0, inf]), torch.ones(2), "nan", "infinite in 1 of 2"),
         (

@@ -1,5 +1,5 @@
-"""Time is fair: what a neighbour or a busy machine does costs nobody a point, and what was cut is
-looked at once more, alone.
+"""Time is fair: what a neighbour or a busy machine does costs nobody a point, and what it might
+have caused to be cut is looked at once more, alone.
 """
 
 import json
@@ -10,14 +10,18 @@ import time
 from dataclasses import replace
 
 import pytest
+import torch
 
+from lectures_lib.homework.diagnosis import AnswerKey
 from lectures_lib.homework.grader.grading import executors, grade_class, grade_one
+from lectures_lib.homework.grader.grading.execution import Execution
 from lectures_lib.homework.grader.grading.executors import Threads
 from lectures_lib.homework.grader.sandbox import clock
+from lectures_lib.homework.grader.sandbox.line import GRACE, Allowance
 from lectures_lib.homework.grader.sandbox.process import Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
-from lectures_lib.homework.questions import Homework
+from lectures_lib.homework.questions import Case, Homework
 from lectures_lib.homework.verdict import LOST, Verdict
 from tests.homework.toy import TOY, double, graded, notebook, question
 
@@ -162,6 +166,7 @@ def test_what_was_cut_is_run_once_more_alone_before_it_is_recorded(
     def grade(submission, job):
         running.append(submission.student)
         runs[submission.student] = runs.get(submission.student, 0) + 1
+        assert job.alone == (runs[submission.student] == 2)
         time.sleep(0.05)
         together.append((submission.student, runs[submission.student], len(running)))
         running.remove(submission.student)
@@ -199,14 +204,156 @@ def test_what_was_right_in_the_first_run_stays_right(submissions):
     assert not result.doubtful
 
 
+HARMS = {
+    "loops": "while True: pass",
+    "loops on": "import signal; signal.signal(signal.SIGALRM, signal.SIG_IGN)\n{}while True: pass",
+    "sleeps": "import time; time.sleep(600)",
+    "sleeps at last": "import time\n{}while time.process_time() - began < 0.7: pass\n"
+    "{}time.sleep(600)",
+    "ends": "import os; os._exit(0)",
+}
+DOUBLE = question("double", double, seconds=0.5)
+SHORT = Limits(cell=0.5)
+
+
+@pytest.fixture
+def quiet(monkeypatch):
+    """A machine on which nobody waits, as far as the grader sees."""
+    monkeypatch.setattr(clock.Clock, "computes", property(lambda self: self._asleep < 0.3))
+
+
+@pytest.fixture
+def noisy(monkeypatch):
+    """One on which everybody does."""
+    monkeypatch.setattr(clock.Clock, "computes", False)
+
+
 @pytest.mark.sandbox
-@pytest.mark.parametrize("kind", ["loops", "ends"])
+@pytest.mark.usefixtures("noisy")
+@pytest.mark.parametrize("kind", HARMS)
 @pytest.mark.parametrize("where", ["", "def double(x):\n    "])
 def test_hostile_cells_and_answers_that_are_cut_are_in_doubt(where, kind):
-    cell = where + {"loops": "while True: pass", "ends": "import os; os._exit(0)"}[kind]
-    assert graded([cell], question("double", double, seconds=0.5), limits=Limits(cell=0.5))[
-        1
-    ].doubtful
+    cell = f"import time; began = time.process_time()\n{where}{HARMS[kind]}"
+    _, execution = graded([cell.replace("{}", "    " * bool(where))], DOUBLE, limits=SHORT)
+    assert execution.doubtful
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("kind", ["loops", "loops on"])
+@pytest.mark.parametrize("where", ["", "def double(x):\n    "])
+def test_hostile_loops_that_a_quiet_machine_runs_are_in_no_doubt(where, kind):
+    """They used twice their limit, and are charged once."""
+    cell = f"{where}{HARMS[kind]}".replace("{}", "    " * bool(where))
+    verdicts, execution = graded([cell], DOUBLE, limits=SHORT)
+    assert not execution.doubtful
+    assert "time" in (verdicts["double"].kind, execution.failures.get(0))
+    assert execution.spent < 0.5 + 2 + 4 * clock.POLL, "the definitions of a cell have 2 s"
+
+
+LONG = BUSY.replace("0.4", "1.7")
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("cells", [(LONG,), (f"{LONG}\nbusy(1)", "def busy(x):\n    return 2 * x")])
+def test_a_little_more_than_the_limit_is_in_doubt(cells):
+    """On a quiet machine it might have been a little less. Alone, the limit holds."""
+    asked = question("busy", double, [Case((torch.ones(3),))], seconds=1.0)
+    for alone in (False, True):
+        execution = Execution(list(cells), Limits(cell=1.0), alone=alone)
+        kind = execution.verdicts([AnswerKey(asked, 1)])["toy.busy"].kind
+        assert "time" in (kind, execution.failures.get(0)) and execution.doubtful
+
+
+@pytest.mark.sandbox
+@pytest.mark.usefixtures("quiet")
+def test_only_what_is_in_doubt_is_run_once_more(tmp_path, monkeypatch):
+    runs = []
+    original = grade_one.grade_one
+    monkeypatch.setattr(
+        grade_one, "grade_one", lambda one, job: runs.append(one.student) or original(one, job)
+    )
+    folder = tmp_path / "submissions"
+    folder.mkdir()
+    for name, cell in {"loops": "while True: pass", "sleeps": HARMS["sleeps"]}.items():
+        (folder / f"{name}.ipynb").write_bytes(notebook(f"def double(x):\n    {cell}"))
+    homework = Homework("toy", "A toy", (DOUBLE,))
+    results = grade_class.grade(homework, folder, tmp_path / "grades", Threads(2), limits=SHORT)
+    assert sorted(runs) == ["loops", "sleeps", "sleeps"]
+    assert [result.verdicts[0].kind for result in results] == ["time", "time"]
+
+
+L = 10.0  # a limit
+PACES = {
+    # in seconds on the wall: whether it computes in them, and what of a processor it gets
+    "computes": lambda t: (True, 1.0),
+    "hardly waits": lambda t: (True, 0.9),
+    "waits": lambda t: (True, 0.5),
+    "sleeps": lambda t: (False, 0.0),
+    "computes, then sleeps": lambda t: (t < 1.5 * L, 1.0 * (t < 1.5 * L)),
+    "computes, then waits": lambda t: (True, 1.0 if t < 1.2 * L else 0.1),
+    "sleeps, then computes": lambda t: (t > 0.5 * L, 1.0 * (t > 0.5 * L)),
+}
+
+
+@pytest.mark.parametrize(
+    ("pace", "alone", "used", "late", "sure"),
+    [
+        ("computes", False, 2 * L, True, True),
+        ("hardly waits", False, 2 * L, True, True),
+        ("waits", False, L, False, False),
+        ("sleeps", False, 0, False, False),
+        ("computes, then sleeps", False, 1.5 * L, True, False),
+        ("computes, then waits", False, 1.25 * L, True, False),
+        ("sleeps, then computes", False, 0.5 * L, False, False),
+        ("computes", True, L, False, False),
+        ("sleeps", True, 0, False, False),
+    ],
+)
+def test_who_only_computes_goes_on_until_no_machine_explains_it(
+    monkeypatch, pace, alone, used, late, sure
+):
+    now, state = [0.0], [0.0, True]
+    monkeypatch.setattr(clock.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "_activity", lambda pid: tuple(state))
+    watch = clock.Clock(1)
+    allowance = Allowance(watch, L, 0.0 if alone else clock.STRETCH * L)
+    while not allowance.is_up():
+        state[1], share = PACES[pace](now[0])
+        now[0], state[0] = now[0] + 0.2, state[0] + 0.2 * share
+    assert watch.used == pytest.approx(used, abs=0.8)
+    assert (allowance.late, allowance.sure) == (late, sure)
+    assert allowance.charged == pytest.approx(L, abs=0.7), "for what was beyond nobody pays"
+    assert not allowance.is_up(), "once"
+    assert not allowance.grace_is_over
+    state[0], state[1], now[0] = state[0] + GRACE + 0.2, True, now[0] + GRACE + 0.2
+    assert not allowance.is_up() and allowance.grace_is_over
+
+
+def test_an_answer_twice_as_slow_beside_a_neighbour_is_not_judged_by_that(monkeypatch):
+    """It takes just its limit on a quiet machine, and nearly twice that in seconds of a half
+    core.
+    """
+    now, state = [0.0], [0.0, True]
+    monkeypatch.setattr(clock.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "_activity", lambda pid: tuple(state))
+    allowance = Allowance(clock.Clock(1), L, clock.STRETCH * L)
+    while state[0] < 1.97 * L:
+        assert not allowance.is_up()
+        now[0], state[0] = now[0] + 0.2, state[0] + 0.2
+    assert allowance.late and not allowance.sure
+
+
+def test_what_came_in_time_is_not_late_because_the_grader_was(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(clock.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(clock, "_activity", lambda pid: (0.1, True))
+    allowance = Allowance(clock.Clock(1), L, clock.STRETCH * L)
+    now[0] = 0.2
+    assert not allowance.is_up()
+    now[0] = 1000.0
+    assert not allowance.late
 
 
 @pytest.mark.sandbox

@@ -46,8 +46,11 @@ def test_a_key_comes_back_as_it_was(asked):
     key = unpacked(sealed_key(asked))
     for name in question_key._SAID:
         assert getattr(key.question, name) == getattr(asked, name)
-    said = [(m.name, m.diagnosis, m.by_exception) for m in asked.misconceptions]
-    assert [(m.name, m.diagnosis, m.by_exception) for m in key.question.misconceptions] == said
+    said = [(m.name, m.diagnosis, m.by_exception, m.by_dropout) for m in asked.misconceptions]
+    kept = [
+        (m.name, m.diagnosis, m.by_exception, m.by_dropout) for m in key.question.misconceptions
+    ]
+    assert kept == said
     assert [case.shows for case in key.cases] == [
         case.shows for case in asked.cases(torch.Generator().manual_seed(0))
     ]

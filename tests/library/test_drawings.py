@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from lectures_lib.blocks.attention import (
 )
 from lectures_lib.blocks.positions import shift_matrix, sinusoidal_positions
 from lectures_lib.models.transformer import shift_right
+from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
 from lectures_lib.show.drawings import (
     DRAWINGS,
@@ -194,7 +196,7 @@ def test_parses_and_says_what_it_shows(drawing):
 
 def test_page_holds_a_figure_with_its_caption(drawing):
     figure = ET.fromstring(drawing._repr_html_())
-    assert figure.tag == "figure" and figure.get("class") == "picture drawing"
+    assert figure.tag == "figure" and figure.get("class") == "picture drawing figure-card"
     assert figure.find("figcaption").text == drawing.caption
     scroll = figure.find("div")
     # a keyboard can scroll it
@@ -260,7 +262,7 @@ def test_no_drawing_calls_what_is_private_to_the_canvas():
 
 
 def test_is_small(drawing):
-    assert len(drawing._repr_html_().encode()) <= 40_000
+    assert len(drawing._repr_html_().encode()) <= 41_000
 
 
 def shown_numbers(svg: str) -> Counter:
@@ -304,15 +306,19 @@ def test_unknown_drawing_is_refused_with_the_names_of_all():
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", palette.PALETTE)
 def test_palette_is_readable(name, scheme):
-    line, soft, paper, ink = (
-        palette.colour(*which)
-        for which in ((name, scheme), (name, scheme, "soft"), ("paper", scheme), ("ink", scheme))
-    )
-    if name != "paper":
-        assert contrast(line, paper) >= 4.5
-    if name not in ("paper", "ink"):
-        assert contrast(ink, soft) >= 4.5
-        assert contrast(line, soft) >= 3
+    """A frame says nothing: what is in it is seen without it."""
+    paper, ink = palette.colour("paper", scheme), palette.colour("ink", scheme)
+    roles = palette.PALETTE[name][scheme]
+    assert roles.keys() == palette.PALETTE[name]["light"].keys() <= {"line", "soft", "mark"}
+    if name not in ("paper", "frame"):
+        assert contrast(roles["line"], paper) >= 4.5
+    if "soft" in roles and name not in ("paper", "ink"):
+        assert contrast(ink, roles["soft"]) >= 4.5
+        assert contrast(roles["line"], roles["soft"]) >= 3
+    if "mark" in roles:
+        assert contrast(roles["mark"], paper) >= 3
+    if name == "share":
+        assert contrast(ink, roles["mark"]) >= 4.5
 
 
 # How eyes without one kind of cone see linear red, green and blue (Machado, Oliveira and Fernandes
@@ -355,6 +361,8 @@ def lab(colour: str, eye: str) -> torch.Tensor:
         ("key", "value"),
         ("encoder", "decoder"),
         ("prediction", "neutral"),
+        ("right", "error"),
+        ("share", "active"),
     ],
 )
 def test_what_stands_together_is_told_apart_by_colour_blind_eyes(pair, scheme, eye):
@@ -362,11 +370,19 @@ def test_what_stands_together_is_told_apart_by_colour_blind_eyes(pair, scheme, e
     assert (one - other).norm() > 10  # 2 is a just noticeable difference
 
 
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("pair", combinations(plots.CYCLE, 2))
+def test_the_curves_of_a_plot_are_told_apart_by_colour_blind_eyes(pair, eye):
+    for one, other in (pair, [plots.DARK[name] for name in pair]):
+        assert (lab(one, eye) - lab(other, eye)).norm() > 10
+
+
 def test_css_gives_every_colour_in_both_schemes():
     light, dark = palette.css().split("@media screen")
     for name in palette.PALETTE:
         assert f"--c-{name}:{palette.colour(name)};" in light
-        assert f"--c-{name}-soft:{palette.colour(name, 'dark', 'soft')};" in dark
+        for role in set(palette.PALETTE[name]["dark"]) - {"line"}:
+            assert f"--c-{name}-{role}:{palette.colour(name, 'dark', role)};" in dark
         assert f".c-{name}{{color:var(--c-{name})}}" in dark
 
 

@@ -519,11 +519,12 @@ def in_chapter_14(*names: str) -> dict:
     return space
 
 
-def test_the_loop_of_chapter_14_is_fine_tune():
+@pytest.mark.parametrize("epochs", [1, 20])  # of one step each
+def test_the_loop_of_chapter_14_is_fine_tune(epochs):
     """All examples in each batch, for the two draw their orders differently: the same model must
     come out.
     """
-    rows, examples, rate, epochs = ROWS["sentences"], EXAMPLES["sentences"], 5e-3, 20
+    rows, examples, rate = ROWS["sentences"], EXAMPLES["sentences"], 5e-3
     library, model = HEADS["sentences"](), HEADS["sentences"]()
     whole = batches(examples, batch_size=len(rows))
     fine_tune(library, whole, epochs=epochs, rate=rate, progress=False)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -320,12 +321,7 @@ print(stored.FOLDER)
 
 def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home(tmp_path):
     """Built from the working tree as pip would install it, and asked where nothing else is."""
-    root, tree, site, home = ROOT, tmp_path / "tree", tmp_path / "site", tmp_path / "home"
-    shutil.copytree(
-        root / "lectures_lib", tree / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__")
-    )
-    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-PROSE.md"):
-        shutil.copy(root / name, tree)
+    tree, site, home = copied_tree(tmp_path), tmp_path / "site", tmp_path / "home"
     home.mkdir()
     pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
     subprocess.run([*pip, "--no-index", "--target", site, tree], check=True, capture_output=True)
@@ -348,6 +344,17 @@ def test_all_of_them_load_from_the_installed_package_with_no_network_and_no_home
     assert list(home.iterdir()) == []  # nothing was fetched, and nothing is kept for later
 
 
+def copied_tree(folder: Path) -> Path:
+    """What the package is made of, without what Python has compiled here."""
+    tree = folder / "tree"
+    shutil.copytree(
+        ROOT / "lectures_lib", tree / "lectures_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-PROSE.md"):
+        shutil.copy(ROOT / name, tree)
+    return tree
+
+
 PAGE = (Path(__file__).resolve().parents[2] / "book" / "models.md").read_text(encoding="utf-8")
 
 
@@ -364,3 +371,24 @@ def test_the_page_says_what_the_stored_files_weigh():
     weigh = sum(path.stat().st_size for path in kept) / 1e6
     (said,) = re.findall(r"All of them together weigh (\d+) MB", PAGE)
     assert abs(weigh - int(said)) < 1 and weigh < 60
+
+
+def test_the_page_says_how_much_one_downloads_with_the_models_and_without(tmp_path):
+    """As pip would build it, with no network; a wheel is a zip file."""
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+    tree = copied_tree(tmp_path)
+    subprocess.run(
+        [*pip, "--no-index", "-w", tmp_path, tree], cwd=tmp_path, check=True, capture_output=True
+    )
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as inside:
+        models = sum(
+            one.compress_size
+            for one in inside.infolist()
+            if one.filename.startswith("lectures_lib/stored/")
+            and one.filename.endswith((".safetensors", ".json"))
+        )
+    weighs = wheel.stat().st_size
+    said = re.search(r"the package is (\d+) MB to download, and would be (\d+) MB without", PAGE)
+    assert abs(weighs / 1e6 - int(said[1])) < 1
+    assert abs((weighs - models) / 1e6 - int(said[2])) < 0.5

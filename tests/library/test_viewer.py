@@ -210,7 +210,7 @@ def test_no_token_can_break_out_of_the_html():
     )
     assert json.loads(page.only("div")["data-attention"])["queries"][:3] == HOSTILE[:3]
     assert len(page.scripts) == 1
-    assert set(page.only("img")) == {"src", "width", "height", "alt"}
+    assert set(page.only("img")) == {"class", "src", "width", "height", "alt"}
     texts = [element.text for element in picture_of(shown).iter() if element.tag.endswith("text")]
     assert "a & b &amp;" in texts
     assert "␀␛" in texts

@@ -7,7 +7,7 @@ from lectures_lib.show.contrast import contrast as of_names
 # What the reader's system asks for, what the page says to it, and whether the page is dark then.
 THEMES = [
     ("light", "", False),
-    ("dark", "", True),
+    ("dark", "", False),  # the page's own theme decides, and it names none
     ("light", "document.documentElement.dataset.theme = 'dark'", True),
     ("dark", "document.documentElement.dataset.theme = 'light'", False),
     ("light", "document.body.dataset.jpThemeLight = 'false'", True),

@@ -12,6 +12,7 @@ IN_CHAPTERS = {
     "03_multi_head_attention": ["reader"],
     "05_encoder": ["stream"],
     "06_decoder": ["dates", "at_work"],
+    "07_subwords": ["pieces"],
     "07b_wordpiece": ["pieces"],
     "08_training": ["smoothing"],
     "08b_judging": ["translator"],
@@ -29,6 +30,7 @@ IN_CHAPTERS = {
     "15_features": ["senses"],
     "16_what_bert_learns": ["reader"],
     "16b_probing": ["probes"],
+    "16c_trees": ["linking"],
     "17_sentence_bert": ["nearness", "pulling"],
     "17b_searching": ["sentence_map"],
     "18_after_bert": ["filler"],
@@ -73,6 +75,23 @@ def figure(page, title):
     return page.get_by_role("group", name=title)
 
 
+# It has come to rest: neither fetching nor computing.
+AT_REST = """(box) => {
+  const said = box.querySelector("[role=status]").textContent, go = box.querySelector(".lv-go");
+  return !/Fetching|Starting|Computing|when you first/.test(said) && !go?.disabled;
+}"""
+
+
+def box_of(page, name):
+    """A live figure by its name."""
+    return page.locator(f'.live[data-live*=\'"figure": "{name}"\'] .lv-box[role=group]')
+
+
+def said(box) -> str:
+    """Its status line."""
+    return box.get_by_role("status").inner_text()
+
+
 def swipe(page, points):
     """Draw a finger over the page, as the browser itself takes it: what it may scroll, it scrolls."""
     session = page.context.new_cdp_session(page)
@@ -87,3 +106,11 @@ def between(begin, end, steps=8):
     """Points on the way from one to another, both included."""
     (x0, y0), (x1, y1) = begin, end
     return [(x0 + (x1 - x0) * i / steps, y0 + (y1 - y0) * i / steps) for i in range(steps + 1)]
+
+
+def press(locator) -> None:
+    """By finger where the page has one, else by mouse."""
+    if locator.page.evaluate("navigator.maxTouchPoints"):
+        locator.tap()
+    else:
+        locator.click()

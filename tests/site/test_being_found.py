@@ -190,7 +190,10 @@ def test_a_card_has_the_first_picture_of_its_chapter(tmp_path):
     assert first(nodes.paragraph()) is None
     assert first(image, drawing)["light"] == plot.read_text()
     shown = first(drawing.deepcopy(), image.deepcopy())
-    for theme, paper in (("light", "#ffffff"), ("dark", "#121212")):
+    for theme, paper in (
+        ("light", palette.colour("paper")),
+        ("dark", palette.colour("paper", "dark")),
+    ):
         assert "var(" not in shown[theme]
         seen = dict((c, n) for n, c in social_cards.in_pixels(shown[theme], paper).getcolors(99999))
         wanted = palette.colour("position", theme)

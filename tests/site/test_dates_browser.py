@@ -8,7 +8,7 @@ import random
 import axe
 import pytest
 import torch
-from live_page import figure, file_name
+from live_page import figure, file_name, press
 
 from lectures_lib import decoding, stored
 from lectures_lib.data import dates
@@ -64,7 +64,7 @@ def ask(box, text, answer=None, steps=None):
     box.get_by_label("Your date").fill(text)
     if answer is not None:
         box.get_by_label("The right answer").fill(answer)
-    box.get_by_role("button", name="Let it read").click()
+    press(box.get_by_role("button", name="Let it read"))
     box.locator(".lv-source code").get_by_text(text.lower(), exact=True).wait_for()
     rest(box)
 
@@ -170,8 +170,8 @@ def test_training_is_one_pass_and_writing_is_many(either):
 @pytest.mark.parametrize(("at", "letter"), [(0, "1"), (4, "7"), (8, "2"), (9, "-")])
 def test_a_spoilt_letter_changes_only_what_sees_it(box, at, letter):
     before = losses(box)
-    rows(box, "training").nth(at + 1).click()
-    box.get_by_role("button", name=f"give {letter}").click()
+    press(rows(box, "training").nth(at + 1))
+    press(box.get_by_role("button", name=f"give {letter}"))
     box.locator(".lv-training .lv-spoilt").first.wait_for()
     given = ANSWER[:at] + letter + ANSWER[at + 1 :]
     expected = taught(FIRST, given)
@@ -187,15 +187,15 @@ def test_a_spoilt_letter_changes_only_what_sees_it(box, at, letter):
     said = box.locator(".lv-foot.lv-training .lv-about").inner_text()
     assert "cannot see what you spoilt: every number is the same as before" in said
     assert rows(box, "training").locator(".lv-spoilt").count() == LENGTH - 1 - at
-    box.get_by_role("button", name="which is right").click()
+    press(box.get_by_role("button", name="which is right"))
     box.locator(".lv-training .lv-spoilt").first.wait_for(state="detached")
     assert losses(box) == before
 
 
 def test_a_button_means_what_is_shown_and_not_what_is_typed_meanwhile(box):
-    rows(box, "training").nth(4).click()
+    press(rows(box, "training").nth(4))
     box.get_by_label("Your date").fill("tomorrow")
-    box.get_by_role("button", name="give 9").click()
+    press(box.get_by_role("button", name="give 9"))
     box.locator(".lv-training .lv-spoilt").first.wait_for()
     assert box.locator(".lv-source code").inner_text() == FIRST
 
@@ -263,7 +263,7 @@ def test_what_cannot_be_read_is_said(box):
         if answer:
             box.get_by_label("The right answer").fill(answer)
         assert said not in status.inner_text(), "it is not what was said before"
-        box.get_by_role("button", name="Let it read").click()
+        press(box.get_by_role("button", name="Let it read"))
         assert said in status.inner_text(), text
         assert rows(box, "training").count() == LENGTH
         assert box.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), text
@@ -273,7 +273,7 @@ def test_what_cannot_be_read_is_said(box):
 def test_a_failed_download_is_said_and_can_be_tried_again(box):
     context = box.page.context
     context.route("**/models/**", lambda route: route.fulfill(status=503))
-    box.get_by_role("button", name="Let it read").click()
+    press(box.get_by_role("button", name="Let it read"))
     box.get_by_text("could not be fetched (503)").wait_for()
     context.unroute("**/models/**")
     ask(box, "july 20, 1969")
@@ -283,14 +283,14 @@ def test_a_failed_download_is_said_and_can_be_tried_again(box):
 def test_it_plays_pauses_and_answers_to_keys(either):
     box = either
     page, step = box.page, box.get_by_role("slider", name="Step")
-    box.get_by_role("button", name="From the start").click()
-    box.get_by_role("button", name="Play").click()
+    press(box.get_by_role("button", name="From the start"))
+    press(box.get_by_role("button", name="Play"))
     page.wait_for_function("input => Number(input.value) >= 2", arg=step.element_handle())
-    box.get_by_role("button", name="Pause").click()
+    press(box.get_by_role("button", name="Pause"))
     at = int(step.input_value())
     page.wait_for_timeout(1000)
     assert int(step.input_value()) == at
-    box.get_by_role("button", name="One step").click()
+    press(box.get_by_role("button", name="One step"))
     assert int(step.input_value()) == at + 1
     rows(box, "training").nth(at).focus()
     page.keyboard.press("ArrowDown")
@@ -317,10 +317,10 @@ def test_axe_finds_nothing(live):
     box = figure(page, TITLE)
     for step in (0, 1, 5, 11):
         go(box, step)
-    rows(box, "training").nth(4).click()
-    box.get_by_role("button", name="give 4").click()
+    press(rows(box, "training").nth(4))
+    press(box.get_by_role("button", name="give 4"))
     box.locator(".lv-training .lv-spoilt").first.wait_for()
-    box.locator(".lv-foot .lv-candidates button").nth(1).click()
+    press(box.locator(".lv-foot .lv-candidates button").nth(1))
     box.locator(".lv-forced").wait_for()
     assert axe.by_day_and_night(page, ".live") == []
 

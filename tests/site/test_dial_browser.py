@@ -102,6 +102,28 @@ def test_clocks_run_and_pause(open_page):
     assert box.locator("output").inner_text() == at
 
 
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_who_asked_for_less_motion_gets_single_steps(timed, source, tmp_path, motion):
+    (tmp_path / "page.html").write_text(source, encoding="utf-8")
+    page = timed((tmp_path / "page.html").as_uri(), motion)
+    box = dial(page, "clocks")
+    box.get_by_role("button", name="Run").click()
+    seen = []
+    for _ in range(9):
+        page.clock.run_for(300)
+        seen.append(box.locator(".dl-says").inner_text())
+    box.get_by_role("button", name="Pause").click()
+    page.clock.run_for(3000)
+    assert box.locator(".dl-says").inner_text() == seen[-1]
+    if motion == "no-preference":
+        assert len(set(seen)) == len(seen), "the hands turn"
+        return
+    slider = box.get_by_role("slider")
+    for place, said in enumerate(seen):
+        slider.fill(str(3 + (place + 1) // 3))  # a whole position in 0.9 seconds, from 3 on
+        assert box.locator(".dl-says").inner_text() == said
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(open_page, scheme):
     page = open_page(color_scheme=scheme)

@@ -15,6 +15,7 @@ from sitemap import ROOT, pages, read
 
 from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
+from lectures_lib.show.drawings.palette import colour
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import heat_maps
@@ -188,7 +189,7 @@ BLACK_WORD = re.compile(r"<text\b[^>]*fill: #000000")
 UNCOLOURED_WORD = re.compile(r"<text\b(?![^>]*fill:)[^>]*style=[^>]*>")
 WHITE_WORD = re.compile(r"<text\b[^>]*fill: #ffffff")
 WHITE_JOINT = "stroke: #ffffff; stroke-width: 1.2"
-GROUNDS = {"light": "#FFFFFF", "dark": "#121212"}
+GROUNDS = {theme: colour("paper", theme) for theme in ("light", "dark")}
 WORD = re.compile(r"<text\b[^>]*?fill: (#[0-9a-fA-F]{6})")
 
 

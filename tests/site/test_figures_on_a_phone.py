@@ -8,6 +8,9 @@ import pytest
 from live_page import EVERY_FIGURE
 from sitemap import ROOT, pages
 
+from lectures_lib.show.contrast import contrast
+from lectures_lib.show.drawings import palette
+
 pytestmark = pytest.mark.browser
 PAGES = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 PICTURES = [page for page in pages() if page.startswith(("book/published/", "book/results/"))]
@@ -229,8 +232,17 @@ def test_on_a_wide_page_no_figure_scrolls(live):
 
 
 def test_white_letters_keep_their_ground_in_the_dark(html):
-    """Chapter 18's bars: white on blue, not on the dark theme's light blue."""
+    """Chapter 18's bars: white on a blue on which it can be read, not on the dark theme's light one."""
     drawn = [path.read_text() for path in (html / "_images").glob("*.dark.svg")]
     bars = [svg for svg in drawn if ">ELMo + BiLSTM<" in svg]  # wide, and for a telephone
     assert bars
-    assert all("#56AEE8" not in svg and "fill: rgb(0 114 178)" in svg for svg in bars)
+    light, ground = (
+        palette.colour("series_1", "dark", "mark"),
+        palette.colour("share", "dark", "mark"),
+    )
+    kept = f"fill: rgb({' '.join(map(str, bytes.fromhex(ground[1:])))})"
+    assert all(light not in svg and kept in svg for svg in bars)
+    assert (
+        contrast(ground, "#ffffff") >= 4.5
+        and contrast(ground, palette.colour("paper", "dark")) >= 3
+    )

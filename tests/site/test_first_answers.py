@@ -82,21 +82,26 @@ def test_another_model_has_another_address(tmp_path):
         os.utime(file, ns=(0, len(addresses)))
         addresses.append(live_models.model("images", file)["weights"])
     assert addresses[0] == addresses[2] != addresses[1]
-    assert all(re.fullmatch(r"models/weights\.safetensors\?[0-9a-f]{8}", one) for one in addresses)
+    assert all(
+        re.fullmatch(r"models/weights\.safetensors\?[0-9a-f]{8}-3", one) for one in addresses
+    )
 
 
-def test_every_file_of_a_model_is_asked_for_with_its_digest(html):
-    """On every page: whatever lies in live/models is named nowhere without it."""
+def test_every_file_of_a_model_is_asked_for_with_its_digest_and_size(html):
+    """On every page: whatever lies in live/models is named nowhere without them."""
     found = set()
     for page in html.glob("**/*.html"):
         found |= set(
-            re.findall(r"models/([\w.-]+\.(?:safetensors|json|txt)\??\w*)", page.read_text("utf-8"))
+            re.findall(
+                r"models/([\w.-]+\.(?:safetensors|json|txt)\??[\w-]*)", page.read_text("utf-8")
+            )
         )
     assert len(found) > 8
     for name in found:
         file, _, digest = name.partition("?")
         content = (html / "live" / "models" / file).read_bytes()
-        assert digest == hashlib.sha256(content).hexdigest()[:8], name
+        expected = f"{hashlib.sha256(content).hexdigest()[:8]}-{len(content)}"
+        assert digest == expected, name
 
 
 def test_a_model_that_cannot_be_read_is_said(kept, tmp_path):

@@ -14,6 +14,8 @@ import pytest
 import yaml
 from sitemap import ROOT, notebook_pages, pages
 
+# What says nothing to one who goes from link to link (Lighthouse's list).
+SAYS_NOTHING = {"click here", "here", "go", "more", "learn more", "read more", "see more", "this"}
 COLAB, BINDER = "https://colab.research.google.com/github/", "https://mybinder.org/v2/gh/"
 
 
@@ -22,15 +24,25 @@ class Found(HTMLParser):
 
     def __init__(self, page: Path):
         super().__init__()
-        self.ids, self.hrefs = set(), []
+        self.ids, self.hrefs, self.texts, self.inside = set(), [], [], False
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
+        if tag == "a":
+            self.inside = True
+            self.texts.append("")
         for name, value in attrs:
             if name == "id":
                 self.ids.add(value)
             elif name in ("href", "src"):
                 self.hrefs.append(value or "")
+
+    def handle_data(self, data):
+        if self.inside:
+            self.texts[-1] += data
+
+    def handle_endtag(self, tag):
+        self.inside = self.inside and tag != "a"
 
 
 @cache
@@ -57,6 +69,12 @@ def test_every_internal_link_leads_somewhere(html, path):
         ):
             lost.append(href)
     assert not lost
+
+
+@pytest.mark.parametrize("path", pages())
+def test_a_link_says_where_it_leads(html, path):
+    texts = {" ".join(text.split()).lower().strip(".") for text in found(html / path).texts}
+    assert not texts & SAYS_NOTHING
 
 
 @pytest.mark.parametrize("path", pages())

@@ -106,6 +106,18 @@ def test_a_tree_grows_and_can_be_stepped_through(live):
     assert 1 < int(step.input_value()) <= last
 
 
+@pytest.mark.parametrize(("motion", "pause"), [("reduce", 900), ("no-preference", 500)])
+def test_it_grows_slower_for_those_who_asked_for_less_motion(timed, address, motion, pause):
+    page = timed(f"{address}book/live.html?only=beams", motion)
+    step = figure(page, BEAM).get_by_role("slider", name="Step")
+    figure(page, BEAM).get_by_role("button", name="Watch it grow").click()
+    for n in range(1, 4):
+        assert step.input_value() == str(n)
+        page.clock.run_for(pause - 10)
+        assert step.input_value() == str(n)
+        page.clock.run_for(10)
+
+
 @pytest.mark.parametrize("text", ["x" * 300, "😀" * 100, "שלום עולם", "مرحبا"], ids=lambda t: t[:6])
 def test_whatever_is_typed_is_searched(live, text):
     page = live(390, has_touch=True, is_mobile=True, only="beams")

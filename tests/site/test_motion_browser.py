@@ -30,6 +30,7 @@ PULLING = "Pulled together, pushed apart"
 STREAM = "A vector on its way through the layers"
 GATE = "What a gate keeps"
 EXAMINING = "Two systems, one test"
+LINKING = "A tree out of a table"
 IN_CHAPTERS = {
     "01_bottleneck": GATE,
     "05_encoder": STREAM,
@@ -37,6 +38,7 @@ IN_CHAPTERS = {
     "09b_cache": FILLING,
     "13_pretraining": DICE,
     "13b_how_sure": EXAMINING,
+    "16c_trees": LINKING,
     "17_sentence_bert": PULLING,
 }
 
@@ -549,6 +551,22 @@ def test_a_finger_moves_a_point_up_and_down_without_scrolling_the_page(live):
     expected = torch.atan2(torch.tensor(-radius), torch.tensor(begin[0] - middle[0])).rad2deg()
     assert float(angle.input_value()) == pytest.approx(float(expected), abs=2)
     assert page.evaluate("scrollY") == before
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+@pytest.mark.parametrize(("name", "pause"), [("stream", 900), ("pulling", 120)])
+def test_who_asked_for_less_motion_gets_single_steps(timed, address, name, pause, motion):
+    """With time to look at each; nothing slides or fades between them."""
+    pause = max(pause, 900) if motion == "reduce" else pause
+    page = timed(f"{address}{PAGE}?only={name}", motion)
+    step = page.get_by_role("slider", name="Step", exact=True)
+    page.get_by_role("button", name="Play").click()
+    for n in range(1, 5):
+        assert step.input_value() == str(n)
+        page.clock.run_for(pause - 10)
+        assert step.input_value() == str(n)
+        assert motion != "reduce" or page.evaluate("document.getAnimations().length") == 0
+        page.clock.run_for(10)
 
 
 def test_axe_finds_nothing(live):

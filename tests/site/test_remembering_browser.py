@@ -5,7 +5,7 @@ what the library's layers multiply, and a broken cache goes wrong as a broken on
 import axe
 import pytest
 import torch
-from live_page import figure, file_name
+from live_page import figure, file_name, press
 
 from lectures_lib import decoding, stored
 from lectures_lib.blocks.recording import record
@@ -131,7 +131,7 @@ def rest(box):
 
 def ask(box, text):
     box.get_by_label("Your date").fill(text)
-    box.get_by_role("button", name="Let it write").click()
+    press(box.get_by_role("button", name="Let it write"))
     rest(box)
 
 
@@ -291,7 +291,7 @@ def test_the_scores_stand_side_by_side(box):
 
 
 def lose(box, at):
-    box.get_by_role("button", name=f"Lose the key and the value at place {at}", exact=True).click()
+    press(box.get_by_role("button", name=f"Lose the key and the value at place {at}", exact=True))
     rest(box)
 
 
@@ -313,7 +313,7 @@ def test_what_is_lost_is_missed_from_the_next_step_on(either):
         assert counts(box)["numbers in the cache"][1] == 2 * d * kept
         met = kept + (step in (5, 8))
         assert f"meets {met} keys" in box.locator(".lv-about").first.inner_text()
-    box.get_by_role("button", name="Mend the cache").click()
+    press(box.get_by_role("button", name="Mend the cache"))
     rest(box)
     go(box, LENGTH)
     assert wrote(box) == [right, right]
@@ -322,7 +322,7 @@ def test_what_is_lost_is_missed_from_the_next_step_on(either):
 def test_without_places_the_first_step_is_right_and_then_it_is_wrong(either):
     box = either
     go(box, LENGTH)
-    box.get_by_label("The cache forgets the places").check()
+    press(box.get_by_label("The cache forgets the places"))
     rest(box)
     (right, _), (broken, _) = both(FIRST, {"noPlaces": True, "lost": []})
     assert wrote(box) == [right, broken] and right != broken
@@ -334,7 +334,7 @@ def test_without_places_the_first_step_is_right_and_then_it_is_wrong(either):
     assert box.locator(".lv-recall .lv-writes.lv-wrong").count() == 1
     go(box, parted + 2)
     assert f"In step {parted + 1} they wrote different letters" in box.inner_text()
-    box.get_by_label("The cache forgets the places").uncheck()
+    press(box.get_by_label("The cache forgets the places"))
     rest(box)
     assert column(box, 1, 3) == right[: parted + 2]
 
@@ -370,7 +370,7 @@ def test_what_cannot_be_read_is_said(box):
     for text, words in UNREAD:
         box.get_by_label("Your date").fill(text)
         assert words not in said(box), "it is not what was said before"
-        box.get_by_role("button", name="Let it write").click()
+        press(box.get_by_role("button", name="Let it write"))
         assert words in said(box), text
         assert box.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), text
     assert not [url for url in box.page.asked if "/models/" in url]
@@ -380,7 +380,7 @@ def test_a_failed_download_is_said_and_can_be_tried_again(box):
     context = box.page.context
     context.route("**/models/**", lambda route: route.fulfill(status=503))
     go(box, LENGTH)
-    box.get_by_role("button", name="Lose the key and the value at place 1", exact=True).click()
+    press(box.get_by_role("button", name="Lose the key and the value at place 1", exact=True))
     box.get_by_text("could not be fetched (503)").wait_for()
     assert "lost" not in kinds(box, 1)
     context.unroute("**/models/**")
@@ -392,14 +392,14 @@ def test_a_failed_download_is_said_and_can_be_tried_again(box):
 def test_it_plays_pauses_and_answers_to_keys(either):
     box = either
     page, step = box.page, box.get_by_role("slider", name="Step")
-    box.get_by_role("button", name="From the start").click()
-    box.get_by_role("button", name="Play").click()
+    press(box.get_by_role("button", name="From the start"))
+    press(box.get_by_role("button", name="Play"))
     page.wait_for_function("input => Number(input.value) >= 2", arg=step.element_handle())
-    box.get_by_role("button", name="Pause").click()
+    press(box.get_by_role("button", name="Pause"))
     at = int(step.input_value())
     page.wait_for_timeout(1300)
     assert int(step.input_value()) == at
-    box.get_by_role("button", name="One step").click()
+    press(box.get_by_role("button", name="One step"))
     assert len(kinds(box, 0)) == at + 1
     step.focus()
     page.keyboard.press("ArrowLeft")
@@ -425,7 +425,7 @@ def test_axe_finds_nothing(live):
     for step in (0, LENGTH, 5):
         go(box, step)
     lose(box, 2)
-    box.get_by_label("The cache forgets the places").check()
+    press(box.get_by_label("The cache forgets the places"))
     rest(box)
     assert axe.by_day_and_night(page, ".live") == []
 

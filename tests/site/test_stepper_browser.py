@@ -3,6 +3,7 @@ scripts.
 """
 
 import os
+from itertools import pairwise
 
 import pytest
 from colours import THEMES, colour, contrast
@@ -176,6 +177,49 @@ def test_a_wide_frame_scrolls_by_itself_and_by_keyboard(open_page):
     page.keyboard.press("ArrowRight")
     page.wait_for_function("frame => frame.scrollLeft > 0", arg=frame.element_handle())
     assert says(wide) == "Step 1"
+
+
+def on_paper(page) -> list[tuple[str, str]]:
+    """The frames of the first stepper that are printed, each with the label above it."""
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    frames = page.locator(".stepper").first.locator(".st-frame").all()
+    label = "frame => getComputedStyle(frame, '::before').content"
+    return [
+        (frame.evaluate(label).strip('"'), frame.inner_text())
+        for frame in frames
+        if frame.is_visible()
+    ]
+
+
+def test_on_paper_every_frame_stands_below_its_label(open_page):
+    page = open_page()
+    printed = on_paper(page)
+    assert [label for label, _ in printed] == [
+        f"{i} / 4: {label}" for i, label in enumerate(LABELS, 1)
+    ]
+    assert "5 times" in printed[0][1] and printed[2][1] == "plain"
+    ends = [
+        frame.bounding_box() for frame in page.locator(".stepper").first.locator(".st-frame").all()
+    ]
+    assert all(one["y"] + one["height"] <= other["y"] for one, other in pairwise(ends)), (
+        "below each other"
+    )
+    shown = stepper(page)
+    assert not button(shown, "Next step").is_visible()
+    assert shown.locator(".st-says > *:visible").count() == 0, "no label stands there twice"
+    page.emulate_media(media="screen")
+    assert seen(shown) == "plain"
+
+
+@pytest.mark.parametrize("n", [12, 13])
+def test_of_many_frames_paper_has_the_first_the_middle_and_the_last(tab, tmp_path, n):
+    long = Stepper([f"frame {i}" for i in range(n)], "Long")
+    (tmp_path / "page.html").write_text(f"<p style='height: 3000px'>{long._repr_html_()}")
+    page = tab(800, 900)
+    page.goto((tmp_path / "page.html").as_uri())
+    places = range(n) if n <= 12 else (0, 6, 12)
+    assert on_paper(page) == [(f"{i + 1} / {n}: Step {i + 1}", f"frame {i}") for i in places]
 
 
 def test_without_scripts_one_frame_can_be_read(open_page):

@@ -2,14 +2,8 @@
 
 from matplotlib.axes import Axes
 
-BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
-    "#0072b2",
-    "#e69f00",
-    "#009e73",
-    "#d55e00",
-    "#cc79a7",
-    "#808080",
-)
+from lectures_lib.show.plots import GREY
+
 SIZE = 5.0  # inches wide, which is about the width of a phone: letters keep their size there
 
 

@@ -2,8 +2,9 @@
 
 import matplotlib.pyplot as plt
 
+from lectures_lib.show.plots import BLUE, GREY, ORANGE
 from published import Table
-from published.figures.axes import BLUE, GREY, ORANGE, SIZE, dots, legend_above, names_on
+from published.figures.axes import SIZE, dots, legend_above, names_on
 
 
 def beyond_glue(table: Table) -> str:

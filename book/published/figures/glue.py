@@ -2,18 +2,9 @@
 
 import matplotlib.pyplot as plt
 
+from lectures_lib.show.plots import BLUE, GREEN, GREY, ORANGE, RED
 from published import Table
-from published.figures.axes import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    RED,
-    SIZE,
-    dots,
-    legend_above,
-    names_on,
-)
+from published.figures.axes import SIZE, dots, legend_above, names_on
 
 
 def sizes_of_tasks(table: Table) -> str:

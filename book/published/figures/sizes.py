@@ -2,8 +2,9 @@
 
 import matplotlib.pyplot as plt
 
+from lectures_lib.show.plots import BLUE, GREY, ORANGE
 from published import Table
-from published.figures.axes import BLUE, GREY, ORANGE, SIZE, legend_above, names_on
+from published.figures.axes import SIZE, legend_above, names_on
 
 # attention layers for each of the paper's N: one in an encoder's block, two in a decoder's
 STACKS = {"transformer_sizes": 3}

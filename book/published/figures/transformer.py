@@ -2,8 +2,9 @@
 
 import matplotlib.pyplot as plt
 
+from lectures_lib.show.plots import BLUE, GREEN, GREY, ORANGE, RED
 from published import Table
-from published.figures.axes import BLUE, GREEN, GREY, ORANGE, RED, SIZE, names_on
+from published.figures.axes import SIZE, names_on
 
 
 def bleu(table: Table) -> str:

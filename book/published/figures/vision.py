@@ -2,8 +2,9 @@
 
 import matplotlib.pyplot as plt
 
+from lectures_lib.show.plots import GREY, ORANGE, PURPLE, RED
 from published import Table, deviation
-from published.figures.axes import GREY, ORANGE, PURPLE, RED, SIZE, legend_above, names_on
+from published.figures.axes import SIZE, legend_above, names_on
 
 
 def vit(table: Table) -> str:

@@ -57,10 +57,11 @@ def dropping(answer: type) -> Misconception:
         "Right when the model is asked. In training mode you drop numbers; this question has no "
         "dropout.",
         Dropping,
+        by_dropout=True,
     )
 
 
-def always_dropping(answer: type, rate: float) -> Misconception:
+def always_dropping(answer: type, rate: float = 0.1) -> Misconception:
     """The right class with a dropout behind it that does not know of evaluation mode."""
 
     class Dropping(answer):
@@ -72,6 +73,7 @@ def always_dropping(answer: type, rate: float) -> Misconception:
         "You drop numbers at random, and in evaluation mode too: F.dropout(x, p) does so unless it "
         "is told training=self.training. This question has no dropout.",
         Dropping,
+        by_dropout=True,
     )
 
 

@@ -52,7 +52,8 @@ def difference(
     """What is wrong with `yours`, or None where it is right.
 
     Right values count whatever carries them: a list for a tuple, float64 for float32, int32 for
-    int64, a tensor of no axes for a number. Booleans are no numbers, and a tensor of floating-point
+    int64, a tensor of no axes for a number, True for a 1. The other way round a 1 is no True (`~`
+    and `masked_fill` do not do with it what they do with a mask), and a tensor of floating-point
     numbers is none of whole ones.
 
     Args:
@@ -81,7 +82,7 @@ def difference(
             if type(yours) is dict
             else _type(yours, expected, where)
         )
-    number = type(expected) in (int, float) and type(yours) in (int, float)
+    number = type(expected) in (int, float) and type(yours) in (bool, int, float)
     if type(yours) is not type(expected) and not number:
         return _type(yours, expected, where)
     same = _close(yours, expected, rtol, atol) if number else yours == expected
@@ -205,11 +206,11 @@ def _tensors(
 
 
 def _same_kind(yours: Tensor, expected: Tensor) -> bool:
-    """Whether both hold truth values, whole numbers or numbers; whole numbers will do for
-    numbers.
+    """Whether both hold truth values, whole numbers or numbers; whole numbers will do for numbers,
+    and truth values for either.
     """
-    if torch.bool in (yours.dtype, expected.dtype):
-        return yours.dtype == expected.dtype
+    if expected.dtype == torch.bool:
+        return yours.dtype == torch.bool
     return not (yours.is_complex() and not expected.is_complex()) and (
         expected.is_floating_point() or not yours.is_floating_point()
     )

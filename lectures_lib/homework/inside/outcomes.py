@@ -47,12 +47,15 @@ class Outcome:
         changed: names of the inputs that the call changed in place.
         lost: why there is neither value nor exception (see `lectures_lib.homework.verdict`); ""
             where there is.
+        sure: of what was lost, whether neither a neighbour nor a busy machine can have caused it.
+            It is the grader's to say.
     """
 
     value: Any = None
     raised: Raised | None = None
     changed: tuple[str, ...] = ()
     lost: str = ""
+    sure: bool = False
 
 
 def describe(error: BaseException, above: types.CodeType | None = None) -> Raised:

@@ -8,6 +8,7 @@ whatever alias; not what `torch.ops` or TorchScript call); the operators that ar
 answer starts are watched like itself.
 """
 
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -46,16 +47,17 @@ class Watch:
     end there.
 
     Args:
-        names: such as "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"; with a keyword in
-            brackets, "F.cross_entropy(label_smoothing)", calls that give this one something.
+        names: such as "F.layer_norm", "torch.autograd.grad", "Tensor.unfold"; with keywords in
+            brackets, "F.cross_entropy(label_smoothing)", calls that give each of these something.
     """
 
     def __init__(self, names: tuple[str, ...]):
         self._names = names
-        self._watched: dict[Callable, dict[str, str]] = {}  # by function and keyword: the name
+        # by function and keywords: the name
+        self._watched: dict[Callable, dict[tuple[str, ...], str]] = {}
         for name in names:
-            function, _, keyword = name.partition("(")
-            self._watched.setdefault(_function(function), {})[keyword.rstrip(")")] = name
+            function, *keywords = re.findall(r"[\w.]+", name)
+            self._watched.setdefault(_function(function), {})[(*keywords,)] = name
         self._seen: set[str] = set()
 
     @contextmanager
@@ -81,8 +83,8 @@ class Watch:
 
     def function(self, function: Callable, kwargs: dict[str, Any]) -> None:
         """A function was announced, with these keywords."""
-        for keyword, name in self._watched.get(function, {}).items():
-            if not keyword or kwargs.get(keyword):
+        for keywords, name in self._watched.get(function, {}).items():
+            if all(kwargs.get(keyword) for keyword in keywords):
                 self._seen.add(name)
 
     def end(self, end: str) -> None:

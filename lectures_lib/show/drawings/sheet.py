@@ -16,9 +16,13 @@ svg.drawing text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetic
 font-variant-numeric:tabular-nums}
 svg.drawing .math{font-family:KaTeX_Math,"Latin Modern Math",Cambria,Georgia,"DejaVu Serif",serif;font-style:italic}
 svg.drawing .bold{font-weight:650}
-figure.drawing{margin:1.6rem 0 2rem}
-figure.drawing .scroll{overflow-x:auto}
-figure.drawing figcaption{font-size:.9rem;line-height:1.45;margin-top:.6rem;text-align:left}
+"""
+# A drawing has its own distance from the card's edges.
+CARD = """\
+figure.drawing{margin:1.6rem 0 2rem;padding:0}
+figure.drawing .scroll{overflow-x:auto;border-radius:9px 9px 0 0}
+figure.drawing svg{margin:0 auto}
+figure.drawing figcaption{margin:0;padding:.5rem 16px 12px}
 """
 
 
@@ -46,9 +50,7 @@ class Sheet:
     smallest: Number = SIZE
 
     def __post_init__(self):
-        self._rect(
-            0.5, 0.5, self.width - 1, self.height - 1, "paper", "neutral", radius=12, thick=1
-        )
+        self._rect(0, 0, self.width, self.height, "paper", "paper", thick=0)
 
     def svg(self) -> str:
         """The drawing as SVG that carries its own style, and needs no id: any number of them fit on
@@ -77,14 +79,16 @@ class Sheet:
         return self.width * self.least / self.smallest
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the drawing, which scrolls inside itself on a narrow page, and its
-        caption.
+        """What a notebook shows: a card with the drawing, which scrolls inside itself on a narrow
+        page, and its caption, if it has one.
         """
         label = html.escape(self.title, quote=True)
+        below = f"<figcaption>{html.escape(self.caption)}</figcaption>\n" if self.caption else ""
         return (
-            f'<figure class="picture drawing">\n<div class="scroll" role="group" tabindex="0" '
-            f'aria-label="{label}">\n{self.svg()}\n</div>\n'
-            f"<figcaption>{html.escape(self.caption)}</figcaption>\n</figure>"
+            f'<figure class="picture drawing figure-card">\n'
+            f"<style>\n{palette.card('figure.drawing', ())}{CARD}</style>\n"
+            f'<div class="scroll" role="group" tabindex="0" '
+            f'aria-label="{label}">\n{self.svg()}\n</div>\n{below}</figure>'
         )
 
     def __repr__(self) -> str:

@@ -24,10 +24,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lectures_lib.show.viewer.static import describe, picture
-from lectures_lib.show.widget import embedded, source
+from lectures_lib.show.viewer.static import COLOURS, describe, picture
+from lectures_lib.show.widget import embedded, source, style_of
 
 __all__ = ["AttentionViewer", "quantise"]
+
+
+def style() -> str:
+    """The rules for what stands in the page, colours and all."""
+    return style_of("attention-viewer", COLOURS, "viewer/theme.css")
+
+
+def template() -> str:
+    """The rules for what stands in the viewer's shadow, beside those of `style`."""
+    return f"<style>\n{source('viewer/viewer.css')}</style>"
 
 
 class AttentionViewer:
@@ -100,8 +110,8 @@ class AttentionViewer:
 
     def _repr_html_(self) -> str:
         """What a notebook shows. The same input gives the same bytes."""
-        style = f"<style>\n{source('viewer/theme.css')}</style>\n<template><style>\n{source('viewer/viewer.css')}</style></template>"
-        how = {"style": style, "fallback": self._fallback(), "script": source("viewer/viewer.js")}
+        how = {"style": style(), "script": source("viewer/viewer.js")}
+        how["fallback"] = f"<template>{template()}</template>\n{self._fallback()}"
         return embedded("attention-viewer", "viewer", "attention", self._data(), **how)
 
     def _data(self) -> dict:
@@ -137,7 +147,7 @@ class AttentionViewer:
         # Inside a double-quoted attribute, an SVG with single quotes needs few characters encoded
         # and stays small.
         source = "data:image/svg+xml," + quote(svg, safe=" =:/;,.'()!*+@$?-_~|[]{}")
-        return f'<img src="{source}" width="{width}" height="{height}" alt="{alt}">'
+        return f'<img class="figure-card" src="{source}" width="{width}" height="{height}" alt="{alt}">'
 
     def _which_head(self) -> str:
         if self.n_layers * self.n_heads == 1:

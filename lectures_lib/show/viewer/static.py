@@ -7,16 +7,26 @@ from html import escape
 
 import numpy as np
 
+from lectures_lib.show.drawings import palette
+
+COLOURS = ("share", "active")  # beside those of the card
 CELL = 26  # pixels
 FONT = 13
 LONGEST = 16  # characters of a label before it is cut
 
-STYLE = """
-text{font:13px system-ui,-apple-system,'Segoe UI',sans-serif;fill:#1b1f24}
-.paper{fill:#fff}.data{fill:#0b4f9e}.grid{stroke:#d5dae0}.chosen{fill:none;stroke:#b34700;stroke-width:2}
-.small{font-size:11px;text-anchor:middle}.strong{fill:#fff}.note{fill:#57606a}.end{text-anchor:end}.bold{font-weight:600}
-@media (prefers-color-scheme:dark){
-text{fill:#e6eaef}.paper{fill:#14181e}.data{fill:#7cc0ff}.grid{stroke:#343c47}.chosen{stroke:#ffb366}.strong{fill:#000}.note{fill:#a3adb8}}
+# An image's style sheet knows nothing of the page's.
+COLOURED = "text{{fill:{ink}}}.paper{{fill:{paper}}}.data{{fill:{share}}}.grid{{stroke:{frame}}}.chosen{{stroke:{active}}}.strong{{fill:{paper}}}.note{{fill:{neutral}}}"
+LIGHT, DARK = (
+    COLOURED.format(
+        **{name: palette.colour(name, scheme) for name in (*palette.ON_A_CARD, *COLOURS)}
+    )
+    for scheme in ("light", "dark")
+)
+STYLE = f"""
+text{{font:13px system-ui,-apple-system,'Segoe UI',sans-serif}}.chosen{{fill:none;stroke-width:2}}
+.small{{font-size:11px;text-anchor:middle}}.end{{text-anchor:end}}.bold{{font-weight:600}}
+{LIGHT}
+@media (prefers-color-scheme:dark){{{DARK}}}
 """
 
 

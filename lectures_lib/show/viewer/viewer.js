@@ -96,8 +96,8 @@
 
     build(host) {
       const shadow = host.attachShadow({ mode: "open" });
-      shadow.append(host.querySelector("template").content.cloneNode(true));
-      this.root = make("div", { class: "viewer", role: "group", "aria-label": this.data.title || "Attention viewer" });
+      shadow.append(host.querySelector("style").cloneNode(true), host.querySelector("template").content.cloneNode(true));
+      this.root = make("div", { class: "viewer figure-card", role: "group", "aria-label": this.data.title || "Attention viewer" });
       shadow.append(this.root, make("slot")); // lets the picture through, for print
       this.which = make("p", { class: "which" });
       this.stage = make("div", { class: "stage" });

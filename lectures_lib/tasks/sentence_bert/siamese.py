@@ -111,9 +111,9 @@ class Siamese(nn.Module):
         A cosine is the same for vectors of length 1. (u, v, |u - v|) is not: W_t would get
         components too small to learn from.
         """
-        return self.encoder.pooled(batch.first, batch.first_lengths), self.encoder.pooled(
-            batch.second, batch.second_lengths
-        )
+        u = self.encoder.pooled(batch.first, batch.first_lengths)
+        v = self.encoder.pooled(batch.second, batch.second_lengths)
+        return u, v
 
     @property
     def _ddp_params_and_buffers_to_ignore(self) -> list[str]:

@@ -8,6 +8,7 @@ from torch import Generator, Tensor, nn
 from lectures_lib.homework.banks.hw1.attention import READY_MADE
 from lectures_lib.homework.banks.hw1.padding import padding_mask
 from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 PLAIN = "without a mask, the heads look and are put together"
@@ -633,6 +634,8 @@ HEADS = Question(
             "(batch, n, n_heads, d_head).",
             _MergedInterleaved,
         ),
+        dropping(MultiHeadAttention),
+        always_dropping(MultiHeadAttention),
     ),
     demands=(Demand(PLAIN, 2), Demand(MASKED, 1.5), Demand(OWN, 0.5)),
 )

@@ -12,6 +12,7 @@ from lectures_lib.homework.banks.hw2.encoder_block import (
     some_state,
 )
 from lectures_lib.homework.banks.inputs import normal
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 BLOCK = "where no source is padded: the three parts, and no word sees those behind it"
@@ -649,6 +650,8 @@ DECODER = Question(
             "what went into it.",
             _NoResidualAroundFeedForward,
         ),
+        dropping(DecoderBlock),
+        always_dropping(DecoderBlock),
     ),
     demands=(Demand(BLOCK, 3), Demand(SOURCE, 1)),
 )

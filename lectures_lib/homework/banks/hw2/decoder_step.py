@@ -7,6 +7,7 @@ from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw2.additive import sizes_of_one, some_lengths
 from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MOVES = "with sources of one length, a step gives scores and the next state"
@@ -451,6 +452,8 @@ STEP = Question(
             "words has them at the places 0, 1 and 2: place < length, not ≤.",
             _OneTooMany,
         ),
+        dropping(DecoderStep),
+        always_dropping(DecoderStep),
     ),
     demands=(Demand(MOVES, 1.5), Demand(HIDES, 1), Demand(ONE, 0.5)),
 )

@@ -7,6 +7,7 @@ from torch import Generator, Tensor, nn
 from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.homework.banks.hw2.additive import some_lengths
 from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
+from lectures_lib.homework.banks.mistakes import always_dropping, dropping
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
@@ -586,5 +587,7 @@ ENCODER = Question(
             "returns, without what went into it: norm(x + f(x)).",
             _NoSecondResidualInPostNorm,
         ),
+        dropping(EncoderBlock),
+        always_dropping(EncoderBlock),
     ),
 )

@@ -5,7 +5,14 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes, whole
-from lectures_lib.homework.banks.mistakes import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.mistakes import (
+    TRAINING,
+    TWICE,
+    always_dropping,
+    dropping,
+    remembering,
+    squeezing,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
@@ -481,5 +488,6 @@ HEAD = Question(
             "no_grad), and no gradient reaches it, nor the model below.",
             _CutOff,
         ),
+        always_dropping(WordHead),
     ),
 )

@@ -5,7 +5,14 @@ import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes
-from lectures_lib.homework.banks.mistakes import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.mistakes import (
+    TRAINING,
+    TWICE,
+    always_dropping,
+    dropping,
+    remembering,
+    squeezing,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MIX = "the states of all layers, weighted by a softmax, times γ"
@@ -357,6 +364,7 @@ LAYER_MIX = Question(
         Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1),
         Misconception("states_at_another_axis", _AXIS, _StatesAtAxis1Summed),
         Misconception("states_at_another_axis", _AXIS, _StatesLast),
+        always_dropping(LayerMix),
     ),
     demands=(Demand(MIX, 1), Demand(BEGINS, 0.5), Demand(SINGLE, 0.5)),
 )

@@ -6,7 +6,14 @@ import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes
-from lectures_lib.homework.banks.mistakes import TRAINING, TWICE, dropping, remembering, squeezing
+from lectures_lib.homework.banks.mistakes import (
+    TRAINING,
+    TWICE,
+    always_dropping,
+    dropping,
+    remembering,
+    squeezing,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 EACH = "each first sentence with each second one, three vectors side by side"
@@ -416,6 +423,7 @@ PAIRS = Question(
         Misconception("paired_by_place", _PLACE, _PairedByPlace),
         Misconception("paired_by_place", _PLACE, _PairedByPlaceOrNot),
         Misconception("paired_by_place", _PLACE, _CatThenDifference),
+        always_dropping(PairClassifier),
     ),
     demands=(Demand(EACH, 1.5), Demand(ALONE, 0.5)),
 )

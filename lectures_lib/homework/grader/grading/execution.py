@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from lectures_lib.homework.diagnosis import AnswerKey
+from lectures_lib.homework.grader.sandbox.clock import STRETCH
 from lectures_lib.homework.grader.sandbox.line import FRAME, SLACK, Lost
 from lectures_lib.homework.grader.sandbox.process import Broken, Sandbox
 from lectures_lib.homework.grader.sandbox.template import Limits
@@ -24,7 +25,7 @@ from lectures_lib.homework.verdict import Verdict
 PATIENCE = 2
 SECOND_TIME = 2.0  # seconds for the definitions of a cell that was cut before
 EXPECTED = 4  # a value may take so many times the bytes of the right one, and `line.SLACK`
-# what a neighbour or a busy machine might have caused
+# what a neighbour or a busy machine might have caused, unless the outcome says that it is sure
 DOUBTFUL = ("time", "unreached", "ended", "memory")
 NO_ANSWER = ("unfinished", "missing", "uncallable", *DOUBTFUL, "garbled")
 _Kept = TypeVar("_Kept")
@@ -61,6 +62,7 @@ class Execution:
             name; 0 where the one after the last cell was judged.
         above_a_template: the questions whose answer was judged that stands above the untouched
             template.
+        alone: whether nothing else runs beside it, so that a limit can be taken at its word.
     """
 
     cells: list[str]
@@ -70,6 +72,7 @@ class Execution:
     doubtful: bool = False
     seen: dict[str, int] = field(default_factory=dict)
     above_a_template: set[str] = field(default_factory=set)
+    alone: bool = False
 
     def __post_init__(self):
         self._cut: dict[int, int] = {}  # cells that did not come to their end, and how often
@@ -134,7 +137,6 @@ class Execution:
                 self.doubtful = True
                 outcomes = [Outcome(lost="unreached")]
                 found[key.question.name] = kept(outcomes, key.verdict(outcomes))
-        self.doubtful = self.doubtful or any(why in DOUBTFUL for why in self.failures.values())
         return found
 
     def _exhausted(self) -> bool:
@@ -156,14 +158,15 @@ class Execution:
             if self._cut.get(i, 0) >= 2:
                 continue  # not even its definitions came through
             if self._left(sandbox) <= 0:
+                self.doubtful = True
                 self.failures.setdefault(i, "unreached")
                 continue
             outcome = self._run_cell(sandbox, i)
             if outcome.lost and i not in self._cut:  # it was interrupted, the process lives
-                self._note(i, outcome.lost)
+                self._note(i, outcome)
                 outcome = self._run_cell(sandbox, i)
             if outcome.lost:
-                self._note(i, outcome.lost)
+                self._note(i, outcome)
             elif outcome.raised:
                 self.failures.setdefault(i, outcome.raised)
 
@@ -176,16 +179,23 @@ class Execution:
             "only_definitions": again,
             "answers": self._answers,
         }
-        left = max(self._left(sandbox), 0.1)
+        limit, left = SECOND_TIME if again else self.limits.cell, max(self._left(sandbox), 0.1)
         try:
-            return sandbox.ask(head, seconds=min(SECOND_TIME if again else self.limits.cell, left))
+            return sandbox.ask(head, seconds=min(limit, left), beyond=self._beyond(limit))
         except Lost as lost:
-            self._note(i, lost.kind)
+            self._note(i, Outcome(lost=lost.kind, sure=lost.sure))
             raise
 
-    def _note(self, i: int, kind: str) -> None:
+    def _note(self, i: int, outcome: Outcome) -> None:
         self._cut[i] = self._cut.get(i, 0) + 1
-        self.failures.setdefault(i, kind)
+        self.failures.setdefault(i, outcome.lost)
+        self.doubtful = self.doubtful or _in_doubt(outcome)
+
+    def _beyond(self, limit: float) -> float:
+        """Seconds of a processor that nobody uses whose work takes less than the limit, on whatever
+        machine; 0 where the limit itself is to hold.
+        """
+        return 0.0 if self.alone else STRETCH * limit
 
     def _where_checked(self, sandbox: Sandbox) -> dict[str, Checked]:
         """The questions with a copy that waits at their check.
@@ -265,7 +275,7 @@ class Execution:
         self, best: tuple[list[Outcome], Verdict], *others: tuple[list[Outcome], Verdict] | None
     ) -> tuple[list[Outcome], Verdict]:
         """The same; that a state could not be asked to the end is kept in `doubtful`."""
-        if any(each and each[1].kind in DOUBTFUL for each in (best, *others)):
+        if any(each and each[0] and _in_doubt(each[0][-1]) for each in (best, *others)):
             self.doubtful = True
         return best
 
@@ -290,10 +300,11 @@ class Execution:
                         left,
                         _most(right),
                         copy=key.question.name if copy else "",
+                        beyond=self._beyond(key.question.seconds),
                     )
                 )
             except Lost as lost:
-                return [*outcomes, Outcome(lost=lost.kind)], False
+                return [*outcomes, Outcome(lost=lost.kind, sure=lost.sure)], False
             if outcomes[-1].lost:
                 break
         return outcomes, True
@@ -308,6 +319,11 @@ PARTLY_EARLIER = (
     "This is about your answer above the untouched template, which takes its name: delete the "
     "template."
 )
+
+
+def _in_doubt(outcome: Outcome) -> bool:
+    """Whether a neighbour or a busy machine might have caused what was lost."""
+    return outcome.lost in DOUBTFUL and not outcome.sure
 
 
 def _above_a_template(verdict: Verdict) -> Verdict:

@@ -85,8 +85,9 @@ class Threads:
             first = (
                 (graded, future.result()) for graded, future in (done.get() for _ in submissions)
             )
+            alone = replace(job, alone=True)
             yield from settled(
-                first, lambda submission: pool.submit(grade_safely, submission, job).result()
+                first, lambda submission: pool.submit(grade_safely, submission, alone).result()
             )
         finally:
             with template.ended():
@@ -142,8 +143,9 @@ class Dask:
         asked: dict[Any, Submission] = {}
         done = self._distributed.as_completed(loop=self._client.loop)
 
-        def ask(submission: Submission) -> Any:
-            future = self._client.submit(_graded_there, order, _packed(submission), pure=False)
+        def ask(submission: Submission, alone: bool = False) -> Any:
+            packed = _packed(submission)
+            future = self._client.submit(_graded_there, order, packed, alone, pure=False)
             asked[future] = submission
             return future
 
@@ -158,7 +160,7 @@ class Dask:
 
         try:
             yield from settled(
-                first(), lambda submission: self._received(ask(submission), submission, job)
+                first(), lambda submission: self._received(ask(submission, True), submission, job)
             )
         finally:
             self._client.cancel(list(asked))
@@ -207,9 +209,10 @@ def _unpacked(submission: Submission, content: bytes, problem: str) -> Submissio
     return replace(submission, read=read)
 
 
-def _graded_there(order: tuple, packed: tuple[Submission, bytes, str]) -> Result:
+def _graded_there(order: tuple, packed: tuple[Submission, bytes, str], alone: bool) -> Result:
     """On a worker: the result."""
-    return grade_safely(_unpacked(*packed), _job(order))
+    job = _job(order)
+    return grade_safely(_unpacked(*packed), replace(job, alone=True) if alone else job)
 
 
 _one_at_a_time = threading.Lock()

@@ -60,6 +60,7 @@ class Job:
         keys: of the questions to put: all of the homework's, or those that are put again.
         limits: what a submission may use.
         draw: which variants of the questions are asked; None: the course's own.
+        alone: whether nothing else is graded beside it; see `Execution`.
     """
 
     homework: Homework
@@ -67,6 +68,7 @@ class Job:
     keys: tuple[AnswerKey, ...]
     limits: Limits
     draw: Draw | None = None
+    alone: bool = False
 
     def of(self, submission: Submission) -> "Job":
         """What is asked of this submission's author: by the course's file, whatever the notebook
@@ -206,7 +208,7 @@ def grade_one(submission: Submission, job: Job) -> Result:
     job = job.of(submission)
     try:
         data = submission.read()
-        execution = Execution(code_cells(data), job.limits)
+        execution = Execution(code_cells(data), job.limits, alone=job.alone)
     except Unreadable as error:
         return replace(result, verdicts=job.unanswered(), problem=str(error))
     found = execution.verdicts(list(job.keys))

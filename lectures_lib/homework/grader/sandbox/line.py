@@ -1,6 +1,7 @@
 """The conversation with one process in the sandbox. Every byte that it sends may be a lie."""
 
 import contextlib
+import math
 import os
 import selectors
 import signal
@@ -22,12 +23,64 @@ REPORTED_LOST = ("", "time", "missing", "uncallable", "garbled")
 
 class Lost(Exception):
     """The process is gone: it was killed, or it ended. `kind` says why, in the words of
-    `verdict.LOST`.
+    `verdict.LOST`; `sure`, whether it can have been nobody's doing but its own.
     """
 
-    def __init__(self, kind: str):
+    def __init__(self, kind: str, sure: bool = False):
         super().__init__(kind)
-        self.kind = kind
+        self.kind, self.sure = kind, sure
+
+
+class Allowance:
+    """The time that one request may take.
+
+    Args:
+        clock: begun with the request.
+        seconds: the limit.
+        beyond: who only computes is let go on, behind the limit, until so many seconds of a
+            processor are used: no busy machine can then have been the cause. 0: nobody is.
+
+    Attributes:
+        late: whether it was let go on. What it gives then comes too late, as it would for others.
+        sure: whether it went so far. Before, it is in doubt.
+    """
+
+    def __init__(self, clock: Clock, seconds: float, beyond: float = 0.0):
+        self._clock, self._seconds, self._beyond = clock, seconds, beyond
+        self._interrupted_at = math.inf
+        self.late = self.sure = False
+
+    @property
+    def until_a_look(self) -> float:
+        """Seconds to wait for a reply before the next look at the clock."""
+        left = self._seconds - self._clock.seconds
+        return min(POLL, max(0.05, left)) if left > 0 else POLL
+
+    def is_up(self) -> bool:
+        """Look at the clock: whether the process is to be interrupted now, which it is once."""
+        clock = self._clock
+        clock.look()
+        if self._interrupted_at < math.inf or not clock.over(self._seconds):
+            return False
+        goes_on = clock.computes and clock.used <= self._beyond
+        self.sure = clock.computes and clock.used > self._beyond > 0
+        self.late = self.late or goes_on or self.sure
+        if not goes_on:
+            self._interrupted_at = max(clock.seconds, self._seconds)
+        return not goes_on
+
+    @property
+    def grace_is_over(self) -> bool:
+        """Whether it was interrupted, and has not said so for too long."""
+        return self._clock.over(self._interrupted_at + GRACE)
+
+    @property
+    def charged(self) -> float:
+        """Seconds that count towards those of the whole submission: none for which it was let go
+        on.
+        """
+        counted = self._seconds if self.late else self._clock.seconds
+        return counted + min(self._clock.elapsed(), POLL)
 
 
 class Line:
@@ -68,30 +121,31 @@ class Line:
         with contextlib.suppress(OSError):
             signal.pidfd_send_signal(self._process, signal.SIGKILL)
 
-    def ask(self, head: dict, value: Any, seconds: float, most: int) -> Outcome:
+    def ask(
+        self, head: dict, value: Any, seconds: float, most: int, beyond: float = 0.0
+    ) -> Outcome:
         """Send a request and take the reply: see `Sandbox.ask`."""
         self._asked += 1
         frame = wire.pack({**head, "id": self._asked, "most": most}, value)
-        clock = Clock(self._pid)
+        allowance = Allowance(Clock(self._pid), seconds, beyond)
         try:
-            text, blob = self._exchange(frame, clock, seconds, most)
+            text, blob = self._exchange(frame, allowance, most)
             reply, value = wire.unpack(text, blob)
             if reply.get("id") != self._asked or self._buffer:
                 raise wire.Garbled("not the reply to what was asked")
+            if allowance.late:
+                return Outcome(lost="time", sure=allowance.sure)
             return _outcome(reply, value)
         except wire.Garbled:
             raise Lost("garbled") from None
         finally:
-            self.spent += clock.seconds + min(clock.elapsed(), POLL)
+            self.spent += allowance.charged
 
-    def _exchange(
-        self, frame: bytes, clock: Clock, seconds: float, most: int
-    ) -> tuple[bytes, bytes]:
+    def _exchange(self, frame: bytes, allowance: "Allowance", most: int) -> tuple[bytes, bytes]:
         """Write `frame`, read the two parts of one frame; neither may take for ever, nor fill the
         memory.
         """
         unsent = memoryview(frame)
-        interrupted = False
         self._look_after = time.monotonic() + POLL
         with selectors.DefaultSelector() as selector:
             selector.register(
@@ -103,9 +157,7 @@ class Line:
                 selector.register(self._requests, selectors.EVENT_WRITE)
             selector.register(self._process, selectors.EVENT_READ)
             while (parts := self._complete(most)) is None:
-                for key, events in (
-                    ready := selector.select(min(POLL, max(0.05, seconds - clock.seconds)))
-                ):
+                for key, events in (ready := selector.select(allowance.until_a_look)):
                     if key.fd == self._process and len(ready) == 1:
                         raise Lost("ended")
                     if key.fd == self._replies and events & selectors.EVENT_READ:
@@ -119,12 +171,10 @@ class Line:
                 # it is there, however long the grader did not get to see it
                 if parts := self._complete(most):
                     break
-                clock.look()
-                if clock.over(seconds + GRACE):
-                    raise Lost("time")
-                if not interrupted and clock.over(seconds):
-                    interrupted = True
+                if allowance.is_up():
                     self._interrupt()
+                if allowance.grace_is_over:
+                    raise Lost("time", allowance.sure)
                 self._look()
         return parts
 

@@ -92,6 +92,7 @@ class Sandbox:
         seconds: float = 10.0,
         most: int = FRAME + SLACK,
         copy: str = "",
+        beyond: float = 0.0,
     ) -> Outcome:
         """Send one request and take the reply.
 
@@ -103,6 +104,8 @@ class Sandbox:
             most: bytes that the reply may have; a value that takes more comes back as `Foreign`.
             copy: the question whose copy is asked, that which waits at its check; "" for the
                 process that has run all cells.
+            beyond: seconds of a processor after which a process that only computes is interrupted
+                instead, and its loss is sure; see `line.Allowance`.
 
         Raises:
             Lost: if no reply came that makes sense. The process is then of no more use.
@@ -112,7 +115,7 @@ class Sandbox:
         try:
             line = self._copy(copy) if copy else self._line
             try:
-                return line.ask(head, value, seconds, most)
+                return line.ask(head, value, seconds, most, beyond)
             except Lost:
                 if copy:
                     line.kill()
