@@ -150,16 +150,22 @@ def measured(name: str, seed: int, runs: Path | None) -> tuple[Transformer, dict
 
 
 def rounded(model: Transformer, steps: int) -> dict:
-    """Store a model; what of its test lists is right then, and the share of them whose translations
-    are as before.
+    """Store a model: what of the test lists is right before and after, and the share of them whose
+    translations stay as they were.
     """
-    before = {n: translations(model, lists("test", (n,), N_TEST)) for n in LENGTHS}
     stored.save_number_words(model, vocabulary(), steps)
     stored.from_nothing._number_words.cache_clear()
     halves, _ = stored.number_words(steps)
-    after = {n: translations(halves, lists("test", (n,), N_TEST)) for n in LENGTHS}
-    same = {str(n): metrics.exact_match(after[n], before[n]) for n in LENGTHS}
-    return {"right": right(halves), "as_before_rounding": same}
+    return {"single": right(model), "stored": right(halves), "equal": equal(model, halves)}
+
+
+def equal(model: Transformer, other: Transformer) -> dict[str, float]:
+    """By the numbers in a list: the share of unseen lists that two models translate alike."""
+    unseen = {n: lists("test", (n,), N_TEST) for n in LENGTHS}
+    return {
+        str(n): metrics.exact_match(translations(other, pairs), translations(model, pairs))
+        for n, pairs in unseen.items()
+    }
 
 
 def main() -> None:

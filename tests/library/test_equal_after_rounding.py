@@ -89,6 +89,23 @@ def test_the_same_dates(script, monkeypatch, tmp_path):
     assert dates.equal("trained", "kept", days) == 39 / 40
 
 
+def test_the_same_lists(script, monkeypatch, tmp_path):
+    numbers = script("number_words")
+    for module in (stored, from_nothing):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    monkeypatch.setattr(numbers, "N_TEST", 20)
+    torch.manual_seed(0)
+    model = numbers.new().eval()
+    found = numbers.rounded(model, numbers.HALF)
+    from_nothing._number_words.cache_clear()
+    assert found["single"].keys() == found["stored"].keys() == set("123456")
+    assert min(found["equal"].values()) >= 0.8
+    assert max(numbers.equal(model, another(model)).values()) < 0.5
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "number_words.json", f"number_words_{numbers.HALF}.safetensors"
+    }  # fmt: skip
+
+
 def test_the_same_next_tokens(script):
     models = script("language_models")
     torch.manual_seed(0)
