@@ -22,11 +22,11 @@ export TOKENIZERS_PARALLELISM ?= false
 export OMP_WAIT_POLICY ?= PASSIVE
 # One thread a test process: two of a small model wait for each other longer than they work (chapter 8b: 80 s of two, 51 s of one).
 # The outputs are stored with two, so both counts are compared.
-test test-long: export OMP_NUM_THREADS ?= 1
+test test-long test-code: export OMP_NUM_THREADS ?= 1
 # Real data, where it stands beside the checkout (book/running.md); where it does not, the tests that read it are left out.
-test test-long: export LECTURES_DATA ?= $(abspath $(wildcard ../shared/data/hub))
+test test-long test-code: export LECTURES_DATA ?= $(abspath $(wildcard ../shared/data/hub))
 
-.PHONY: help setup system book slides serve lighthouse test test-long notebooks homework lint format lock fork clean
+.PHONY: help setup system book slides serve lighthouse test test-code test-long notebooks homework lint format lock fork clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -59,6 +59,9 @@ lighthouse: setup  ## Google's audit of one page of the built site (PAGE=noteboo
 test: setup system lint  ## what guards the book: code, homework, grader, notebooks, site
 	$(PY) tools/site.py build
 	$(PY) -m pytest $(EXECUTED) tests $(PYTEST) -m "not long"
+
+test-code: setup system  ## of these only the library's, the homework's and the grader's
+	$(PY) -m pytest tests/library tests/homework $(filter-out --nbval%,$(PYTEST)) -m "not long"
 
 test-long: setup system lint  ## all of it, the slow checks too: nightly, and before a release
 	$(PY) tools/site.py build

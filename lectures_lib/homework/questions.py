@@ -66,6 +66,8 @@ class Case:
         remark: whether what is found on it costs nothing and is only said to who is right.
         without_scores: whether of a list of pairs, such as a beam's hypotheses and their scores,
             the second of each may be any number.
+        part: of a pair, or of more, the number of the only value that counts, where a demand is
+            about that one; None: all of them.
         demands: the demands of the question that it tests, by what they say; left out, it is the
             first. Where it tests several, what is wrong on it is put down to those that fail by
             themselves on other inputs; where none does, to the last one named here.
@@ -84,6 +86,7 @@ class Case:
     watch: tuple[str, ...] = ()
     remark: bool = False
     without_scores: bool = False
+    part: int | None = None
     demands: tuple[str, ...] = ()
 
     def __post_init__(self):
@@ -245,7 +248,7 @@ class Question:
         if self.demands:
             cases = self._with_demands(cases)
         if self.trained:
-            cases.append(replace(cases[0], gradients="reach", remark=True))
+            cases.append(replace(cases[0], gradients="reach", remark=True, part=None))
         return cases
 
     def _with_demands(self, cases: list[Case]) -> list[Case]:

@@ -3,15 +3,24 @@ names.
 """
 
 import ast
+import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
 from functools import cache
-from importlib.metadata import PackageNotFoundError, metadata, packages_distributions
+from importlib.metadata import (
+    PackageNotFoundError,
+    distribution,
+    metadata,
+    packages_distributions,
+)
 from pathlib import Path
 
+import nbformat
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
@@ -42,6 +51,23 @@ def test_every_locked_version_goes_with_the_oldest_python():
         ):
             too_new[f"{name}=={version}"] = needed
     assert too_new == {}
+
+
+def test_every_python_that_the_package_takes_is_tried_at_each_push():
+    """With all tests at both ends; between them what another Python may break."""
+    asked = SpecifierSet(
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    )
+    steps = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    tried = [
+        (each["python"], each["target"])
+        for each in steps["jobs"]["test"]["strategy"]["matrix"]["include"]
+    ]
+    every = [f"3.{minor}" for minor in range(30) if asked.contains(f"3.{minor}.0")]
+    assert [python for python, _ in tried] == every
+    assert [target for _, target in tried] == ["test", "test-code", "test"]
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert {target for _, target in tried} <= {*targets, "test"}
 
 
 def test_every_requirement_is_locked():
@@ -275,3 +301,120 @@ def test_each_extra_alone_in_an_empty_environment(extra, tmp_path):
         assert done.returncode == 0, done.stderr
     used = subprocess.run([python, "-c", USES[extra]], cwd=tmp_path, capture_output=True, text=True)
     assert used.returncode == 0, used.stderr
+
+
+# ------------------------------------------------------------------------ beside what is there already
+
+# What Colab has before anybody installs something: of the base install, everything. Versions that
+# stand here are installed in the usual way, as old as the package allows or as new as there are; the
+# rest is this environment's own.
+LOWEST = {
+    Requirement(line).name: re.search(r">=([\d.]+)", line)[1]
+    for line in PROJECT["dependencies"]
+    if ">=" in line
+}
+BESIDE = {
+    "as locked": [],
+    "oldest": [f"{name}=={version}.*" for name, version in LOWEST.items() if name != "torch"],
+    "newest": [name for name in sorted(declared(None)) if name != "torch"],
+    "oldest torch": [f"torch=={LOWEST['torch']}.0+cpu", "numpy<2.3"],
+    "newest torch": ["torch", "--upgrade"],
+}
+CHECKS = """
+from lectures_lib.homework import check, names
+import torch
+assert len(names()) == 7
+check("hw1.causal_mask", lambda n, n_past=0: torch.ones(n, n_past + n, dtype=torch.bool).tril(n_past))
+try:
+    check("hw1.causal_mask", lambda n, n_past=0: torch.ones(n, n_past + n, dtype=torch.bool).triu())
+except Exception as mistake:
+    print(type(mistake).__name__)
+"""
+VERSIONS = """
+import json
+from importlib.metadata import distributions
+print(json.dumps({d.name.lower().replace("_", "-"): d.version for d in distributions()}))
+"""
+
+
+def needed(names: list[str]) -> set[str]:
+    """These packages, and those that they need, as far as they are installed here."""
+    found: set[str] = set()
+    for name in (waiting := [*names]):
+        canonical = canonicalize_name(name)
+        if canonical in found:
+            continue
+        try:
+            asked = distribution(name).requires or []
+        except PackageNotFoundError:
+            continue
+        found.add(canonical)
+        requirements = map(Requirement, asked)
+        waiting += [
+            r.name for r in requirements if not r.marker or r.marker.evaluate({"extra": ""})
+        ]
+    return found
+
+
+def lend(packages: set[str], folder: Path) -> None:
+    """Links in a folder to the files of packages that are installed here."""
+    folder.mkdir()
+    for name in packages:
+        files = distribution(name).files or []
+        for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
+            link = folder / top
+            if not link.exists():
+                link.symlink_to(Path(distribution(name).locate_file(top)).resolve())
+
+
+class Colab:
+    """An environment that has the base install's packages, and not the course."""
+
+    def __init__(self, folder: Path, beside: list[str]):
+        self.folder, self.python = folder, folder / "env" / "bin" / "python"
+        subprocess.run([sys.executable, "-m", "venv", folder / "env"], check=True)
+        named = {canonicalize_name(re.match(r"[\w-]+", each)[0]) for each in beside}
+        lend(needed(sorted(declared(None))) - named, folder / "lent")
+        (site,) = (folder / "env").glob("lib/python*/site-packages")
+        # a folder named in a .pth file comes behind: what is installed beside it counts
+        (site / "lent.pth").write_text(f"{folder / 'lent'}\n")
+        if beside:
+            done = self.run("-m", "pip", "install", "-q", *beside)
+            if re.search("No matching distribution|not find a version|Connection", done.stderr):
+                pytest.skip(f"cannot be had here: {' '.join(beside)}")
+            assert done.returncode == 0, done.stderr
+
+    def run(self, *command: str | Path) -> subprocess.CompletedProcess:
+        """Its Python, in an empty folder. GitHub is this repository, as it was last committed."""
+        (empty := self.folder / "empty").mkdir(exist_ok=True)
+        github = {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.file://{ROOT}.insteadOf",
+            "GIT_CONFIG_VALUE_0": PROJECT["urls"]["Repository"],
+        }
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return subprocess.run(
+            [self.python, *command], cwd=empty, capture_output=True, text=True, env=kept | github
+        )
+
+    def versions(self) -> dict[str, str]:
+        """What is installed."""
+        return json.loads(self.run("-c", VERSIONS).stdout)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("which", BESIDE)
+def test_the_set_up_cell_leaves_what_colab_has_as_it_is(which, tmp_path):
+    colab = Colab(tmp_path, BESIDE[which])
+    before = colab.versions()
+    assert "torch" in before and "lectures-lib" not in before
+    notebook = nbformat.read(ROOT / "exercises" / "hw1_attention.ipynb", as_version=4)
+    cell = next(c.source for c in notebook.cells if "setup" in c.metadata.get("tags", []))
+    assert PROJECT["urls"]["Repository"] in cell
+    for _ in range(2):  # "running the cell twice is harmless"
+        done = colab.run("-c", f"{cell}\n{CHECKS}")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.split("\n")[-2] == "WrongAnswer" and "right (2 points)" in done.stdout
+    after = colab.versions()
+    assert {name: after[name] for name in before} == before, "torch above all"
+    assert set(after) - set(before) == {"lectures-lib"}, "nothing else was missing"

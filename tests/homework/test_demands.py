@@ -5,6 +5,7 @@ the notebook's check, on its page, in the tables. (That nobody's stub earns any 
 import csv
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -369,6 +370,68 @@ def test_where_scores_do_not_count_all_else_does(answer, same):
     case = Case((1,), shows="a beam", without_scores=True)
     asked = toy.question("beam", lambda x: [([1, 2], -1.0), ([3], -2.0)], [case])
     assert toy.judged(asked, answer).right == same
+
+
+WHOLE, SUM = "twice each number", "the sum of all"
+
+
+def of_two_parts(cases):
+    asked = tuple(Demand(says, 1) for says in (WHOLE, SUM))
+    return toy.question("both", lambda x: (2 * x, x.sum()), cases, demands=asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (lambda x: (2 * x, x.mean()), "✓✗"),
+        (lambda x: [2 * x, None], "✓✗"),
+        (lambda x: (x, x.sum()), ""),
+        (lambda x: (x.sum(), 2 * x), ""),
+        (lambda x: 2 * x, ""),
+        (lambda x: (2 * x,), ""),
+        (lambda x: (2 * x, x.sum(), x), ""),
+        (lambda x: (2 * x, x.sum()), "right"),
+    ],
+)
+@pytest.mark.parametrize("again", [(), ((torch.arange(5.0),),)])
+def test_a_demand_may_be_about_one_part_of_a_result(answer, expected, again):
+    x = torch.arange(1.0, 4)
+    cases = [Case((x,), part=0, again=again), Case((x,), part=1, again=again, demands=(SUM,))]
+    verdict = toy.judged(of_two_parts(cases), answer)
+    assert "right" * verdict.right + held(verdict) == expected
+
+
+def test_what_is_wrong_in_a_part_is_told_by_its_place():
+    asked = of_two_parts([Case((torch.ones(3),)), Case((torch.ones(3),), part=1, demands=(SUM,))])
+    verdict = toy.judged(asked, lambda x: (2 * x, x.mean()))
+    assert "`result[1]`" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("name", "mistake", "expected"),
+    [
+        ("hw7.best_tree", "root_counted", "✓✗"),
+        ("hw7.mix_layers", "layers_counted_from_1", "✓✓✗"),
+        ("hw7.word_attention", "everything_between", "✓✓✗"),
+        ("hw7.control_labels", "upper_case_is_another_type", "✓✗"),
+        ("hw6.best_answer", "threshold_ignored", "✓✗✓"),
+        ("hw6.best_answer", "last_token_left_out", "✓✓✗"),
+        ("hw6.best_answer", "each_by_itself", ""),
+        ("hw5.next_sentence_pairs", "successor_looked_up", "✓✗"),
+    ],
+)
+def test_a_slip_in_one_thing_costs_that_one(name, mistake, expected):
+    key = bank.key(name, 0)
+    found = {held(key.verdict(outcomes)) for m, outcomes in key.mistakes if m.name == mistake}
+    assert found == {expected}
+
+
+def test_the_instructors_page_says_which_questions_have_none():
+    page = (bank.ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    said = page.partition("The other five are right or not: ")[2].partition(" In the rules")[0]
+    every = [question.name for homework in names() for question in load(homework).questions]
+    without = [name for name in every if name not in WITH_DEMANDS]
+    assert re.findall(r"`(hw\d\.\w+)`", said) == without and len(without) == 5
 
 
 @every_question

@@ -33,12 +33,12 @@ def answers_differ(
     if case.draws:
         return draws_differ(yours, expected, case.draws)
     if not (gradients != "none" or case.again or case.watch):
-        return _results_differ(question, yours, expected)
+        return _results_differ(question, yours, expected, case.part)
     if not isinstance(yours, dict) or yours.keys() != expected.keys():
         return Difference("type", "What came back could not be read.")
-    found = _results_differ(question, yours["result"], expected["result"])
+    found = _results_differ(question, yours["result"], expected["result"], case.part)
     if found is None and case.again:
-        found = _later_differ(question, yours["again"], expected["again"])
+        found = _later_differ(question, yours["again"], expected["again"], case.part)
     if found is None and gradients != "none":
         theirs, right = (
             keyed_by_name(_only(each["gradients"], case.gradients_of), question.arguments)
@@ -67,19 +67,28 @@ def _is_scored(pair: Any) -> bool:
     return pair[1].ndim == 0 if isinstance(pair[1], Tensor) else isinstance(pair[1], int | float)
 
 
-def _results_differ(question: Question, yours: Any, expected: Any) -> Difference | None:
-    """What is wrong with a result, by the question's measure."""
+def _results_differ(
+    question: Question, yours: Any, expected: Any, part: int | None
+) -> Difference | None:
+    """What is wrong with a result, by the question's measure; of a part of it, where that alone
+    counts.
+    """
+    several = isinstance(yours, list | tuple) and isinstance(expected, list | tuple)
+    if part is not None and several and len(yours) == len(expected):
+        yours = [*expected[:part], yours[part], *expected[part + 1 :]]
     if question.share < 1:
         return too_few(yours, expected, question.share, question.rtol, question.atol)
     return difference(yours, expected, question.rtol, question.atol)
 
 
-def _later_differ(question: Question, yours: Any, expected: list) -> Difference | None:
+def _later_differ(
+    question: Question, yours: Any, expected: list, part: int | None
+) -> Difference | None:
     """What is wrong with the results of the same object's later calls."""
     if not isinstance(yours, list) or len(yours) != len(expected):
         return Difference("type", "What came back could not be read.")
     for i, (mine, right) in enumerate(zip(yours, expected, strict=True), start=2):
-        found = _results_differ(question, mine, right)
+        found = _results_differ(question, mine, right, part)
         if found:
             return replace(
                 found,

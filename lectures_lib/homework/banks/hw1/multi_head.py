@@ -41,6 +41,8 @@ def _heads_cases(g: Generator) -> list[Case]:
             ]
             unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
             unlike = unlike and d_model // n_heads != d_head
+            # whose root would be no scale at all
+            unlike = unlike and (kind != "no mask" or d_model // n_heads > 1)
             if unlike and n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
                 break
         if kind == "a single word":

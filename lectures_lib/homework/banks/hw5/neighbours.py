@@ -7,8 +7,34 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.inputs import pick, whole
-from lectures_lib.homework.banks.telling import telling
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.banks.telling import showing, telling
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+PAIRS = "a pair for each sentence with a successor: that one, or a drawn one, as the coin says"
+ALIKE = "also where documents or sentences are alike, or one stands alone, or a coin shows just 0.5"
+
+
+def _cases(g: Generator) -> list[Case]:
+    later = [mistake.answer for mistake in _MISTAKES if mistake.name in _OF_ODD_ONES]
+    answers = [mistake.answer for mistake in _MISTAKES]
+    common = [answer for answer in answers if answer not in later]
+    plain = showing(g, _plain, next_sentence_pairs, common, [*later, *_ODD_SLIPS])
+    cases = telling(g, _draw, next_sentence_pairs, answers, _SLIPS, always=plain)
+    return [*plain, *cases[: -len(plain)]]
+
+
+def _plain(g: Generator) -> list[Case]:
+    """Documents of several sentences, no two of them alike."""
+    cases = []
+    for n_documents in (3, 4):
+        documents = [
+            [f"{letter}{i}" for i in range(whole(g, 2, 6))] for letter in "ABCD"[:n_documents]
+        ]
+        n_draws = sum(map(len, documents)) + 2
+        draws = torch.rand(n_draws, 3, generator=g, dtype=torch.float64).tolist()
+        told = ", ".join(str(len(document)) for document in documents)
+        cases.append(Case((documents, draws), shows=f"documents of {told} different sentences"))
+    return cases
 
 
 def _draw(g: Generator) -> list[Case]:
@@ -30,7 +56,7 @@ def _draw(g: Generator) -> list[Case]:
         draws = torch.rand(n_sentences + 2, 3, generator=g, dtype=torch.float64).tolist()
         draws[whole(g, 0, n_sentences - n_documents - 1)][0] = 0.5  # just not below 0.5
         shows = f"documents of {', '.join(str(len(document)) for document in documents)} sentences"
-        cases.append(Case((documents, draws), shows=shows))
+        cases.append(Case((documents, draws), shows=shows, demands=(ALIKE,)))
     return cases
 
 
@@ -378,7 +404,15 @@ _SLIPS = [
         lambda documents, number: documents,
     )
 ]
-_SLIPS += [partial(_pairs, among=_rest_of_the_first_twin), _no_pair_twice]
+_ODD_SLIPS = [partial(_pairs, among=_rest_of_the_first_twin), _no_pair_twice]
+_SLIPS += _ODD_SLIPS
+# what they do is right as long as no two sentences are alike and none stands alone
+_OF_ODD_ONES = (
+    "twins_left_out",
+    "successor_looked_up",
+    "half_is_next",
+    "documents_of_one_sentence_left_out",
+)
 
 NEIGHBOURS = Question(
     name="hw5.next_sentence_pairs",
@@ -387,9 +421,8 @@ NEIGHBOURS = Question(
     minutes=20,
     difficulty=2,
     chapter="13_pretraining#does-b-follow-a",
-    cases=lambda g: telling(
-        g, _draw, next_sentence_pairs, [mistake.answer for mistake in _MISTAKES], _SLIPS
-    ),
+    cases=_cases,
     reference=next_sentence_pairs,
     misconceptions=_MISTAKES,
+    demands=(Demand(PAIRS, 2), Demand(ALIKE, 1)),
 )

@@ -2,29 +2,103 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.inputs import normal, whole
-from lectures_lib.homework.banks.telling import telling
-from lectures_lib.homework.questions import Case, Misconception, Question, Varied
+from lectures_lib.homework.banks.telling import showing, telling
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question, Varied
 
-N_CASES = 24
+FOUND = "the best legal pair, where it beats [CLS] by far"
+NONE = "(0, 0), where no legal pair beats [CLS] by more than the threshold"
+EDGES = "both, at the text's first and last token, in a long text, and with scores below 0"
+
+N_FOUND, N_CASES = 10, 24
 PRICES = (0.0, 0.25, 0.5, 0.75)  # of every further token; sums with scores are exact
 Span = tuple[int, int]
 
 
 def _cases(g: Generator, *, price: float = 0.0) -> list[Case]:
-    wrong = [_priced(mistake.answer, price) for mistake in _MISTAKES]
+    right = _priced(best_answer, price)
+    legal, of_cls, at_edges = (
+        [_priced(mistake.answer, price) for mistake in _MISTAKES if _about(mistake) == about]
+        for about in (FOUND, NONE, EDGES)
+    )
     if price:  # nor may another variant's answer be right
-        wrong += [_priced(best_answer, other) for other in PRICES if other != price]
-    return telling(g, partial(_draw, price=price), _priced(best_answer, price), wrong)
+        legal += [_priced(best_answer, other) for other in PRICES if other != price]
+
+    def found(g: Generator) -> list[Case]:
+        one = partial(_ordinary, aheads=(-8.0,), price=price)
+        one_by_one = [showing(g, one, right, (), of_cls + at_edges) for _ in range(N_FOUND)]
+        return [case for cases in one_by_one for case in cases]
+
+    none = partial(_ordinary, aheads=(-0.5, 0.5, 1.5, -1.0, -0.5), price=price)
+    first = showing(g, found, right, legal)
+    first += [replace(case, demands=(NONE,)) for case in showing(g, none, right, of_cls)]
+    draw = partial(_draw, price=price)
+    cases = telling(g, draw, right, [*legal, *of_cls, *at_edges], always=first)
+    return [*first, *cases[: -len(first)]]
+
+
+def _about(mistake: Misconception) -> str:
+    """The first demand that it does not meet."""
+    return NONE if mistake.name in _OF_CLS else EDGES if mistake.name in _AT_EDGES else FOUND
 
 
 def _priced(answer: Callable, price: float) -> Callable:
     return partial(answer, price=price)
+
+
+def _ordinary(g: Generator, aheads: tuple[float, ...], price: float) -> list[Case]:
+    """Cases in which the score of [CLS] lies so many thresholds ahead of the best pair's."""
+    cases = []
+    for ahead in aheads:
+        first, length, padding = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 5)
+        longest, threshold = whole(g, 2, 4), whole(g, 4, 12) / 8
+        last = first + length - 1
+        start, end = _scores(g, last + 2 + padding)
+        cases.append(_against(g, start, end, first, last, longest, threshold, ahead, price))
+    return _ordinary(g, aheads, price) if _any_twice(cases, price) else cases
+
+
+def _scores(g: Generator, n: int) -> tuple[Tensor, Tensor]:
+    """In steps of 1/64; thresholds are in steps of 1/8: their sums are exact."""
+    start, end = ((128 * normal(g, n)).round() / 64 for _ in range(2))
+    return start, end
+
+
+def _against(
+    g: Generator,
+    start: Tensor,
+    end: Tensor,
+    first: int,
+    last: int,
+    longest: int,
+    threshold: float,
+    ahead: float,
+    price: float,
+) -> Case:
+    """A case in which [CLS] has so many thresholds more than the best pair."""
+    nothing = _pairs(start, end, first, last, longest)[0][0] + ahead * threshold
+    start[0] = nothing / 2 + round(64 * float(normal(g, 1))) / 64
+    end[0] = nothing - start[0]
+    # what a longer answer costs, the places give back: the best answer is the same at any price
+    back = price * torch.arange(len(start))
+    start, end = start - back, end + back
+    shows = (
+        f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, "
+        f"threshold {threshold}"
+    )
+    return Case((start, end, first, last, longest, threshold), shows=shows)
+
+
+def _any_twice(cases: list[Case], price: float) -> bool:
+    """Whether two legal answers are equally good: nobody says which to take."""
+    prices = PRICES if price else (price,)  # and an answer to another variant has to be one
+    return any(_best_twice(*case.args, price=each) for case in cases for each in prices)
 
 
 def _draw(g: Generator, *, price: float = 0.0) -> list[Case]:
@@ -35,8 +109,7 @@ def _draw(g: Generator, *, price: float = 0.0) -> list[Case]:
         longest, length = {8: 1, 0: 2, 20: 4}.get(i, longest), 1 if i == 9 else length
         first, threshold = {0: 4, 11: 6}.get(i, first), {3: 0.5, 6: 1.5}.get(i, threshold)
         last = first + length - 1
-        # Scores in steps of 1/64 and thresholds in steps of 1/8: their sums are exact.
-        start, end = ((128 * normal(g, last + 2 + padding)).round() / 64 for _ in range(2))
+        start, end = _scores(g, last + 2 + padding)
         # all below 0, and one of them is the best
         start, end = (start - 16, end - 16) if i % 8 == 5 else (start, end)
         # Some scores stand out: the best answer begins with the text's first token, or ends with
@@ -53,30 +126,18 @@ def _draw(g: Generator, *, price: float = 0.0) -> list[Case]:
         end[first + 3] += 16 * (i == 20)
         # The score of [CLS] lies behind that of the best answer, or ahead of it, by less than the
         # threshold, by just that, or by more.
-        ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -1.0, -1.5)[i % 8] * threshold
-        nothing = _pairs(start, end, first, last, longest)[0][0] + ahead
-        start[0] = nothing / 2 + round(64 * float(normal(g, 1))) / 64
-        end[0] = nothing - start[0]
-        # what a longer answer costs, the places give back: the best answer is the same at any price
-        back = price * torch.arange(len(start))
-        start, end = start - back, end + back
-        shows = (
-            f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, "
-            f"threshold {threshold}"
-        )
-        cases.append(Case((start, end, first, last, longest, threshold), shows=shows))
+        ahead = (-0.5, 0.5, 1.5, -1.5, -1.5, -8.0, -1.0, -1.5)[i % 8]
+        cases.append(_against(g, start, end, first, last, longest, threshold, ahead, price))
+    cases = [replace(case, demands=(NONE, EDGES)) for case in cases]
     cases += [_the_best_do_not_fit(g, price), _far_below_0(g, price)]
-    # Of two legal answers that are equally good, nobody says which to take.
-    prices = PRICES if price else (price,)  # and an answer to another variant has to be one
-    twice = any(_best_twice(*case.args, price=each) for case in cases for each in prices)
-    return _draw(g, price=price) if twice else cases
+    return _draw(g, price=price) if _any_twice(cases, price) else cases
 
 
 def _the_best_do_not_fit(g: Generator, price: float) -> Case:
     """A long text: none of the 20 best starts makes a legal answer with one of the 20 best ends."""
     first, length, longest = whole(g, 4, 7), whole(g, 56, 64), whole(g, 2, 4)
     last = first + length - 1
-    start, end = ((128 * normal(g, last + 4)).round() / 64 for _ in range(2))
+    start, end = _scores(g, last + 4)
     start[last - 21 : last + 1] += 64
     end[first : first + 22] += 64
     return _to_be_found(start, end, first, last, longest, price)
@@ -86,7 +147,7 @@ def _far_below_0(g: Generator, price: float) -> Case:
     """All scores are as low as those that are made to hide a token."""
     first, length, longest = whole(g, 4, 7), whole(g, 5, 9), whole(g, 2, 4)
     last = first + length - 1
-    start, end = ((128 * normal(g, last + 4)).round() / 64 - 65536 for _ in range(2))
+    start, end = (scores - 65536 for scores in _scores(g, last + 4))
     return _to_be_found(start, end, first, last, longest, price)
 
 
@@ -103,7 +164,7 @@ def _to_be_found(
         f"{len(start)} tokens, the text from {first} to {last}, at most {longest} long, threshold "
         f"0.5"
     )
-    return Case((start, end, first, last, longest, 0.5), shows=shows)
+    return Case((start, end, first, last, longest, 0.5), shows=shows, demands=(EDGES,))
 
 
 def _best_twice(start, end, first, last, longest, threshold, *, price) -> bool:
@@ -537,6 +598,28 @@ _MISTAKES = (
 )
 
 
+# What they do is right where the best pair beats [CLS] by far; of the others, anywhere but at the
+# edges.
+_OF_CLS = (
+    "threshold_ignored",
+    "threshold_compared_by_itself",
+    "threshold_subtracted",
+    "always_an_answer",
+    "equal_is_enough",
+    "only_the_start_of_cls",
+    "only_the_end_of_cls",
+    "cls_not_compared",
+    "larger_score_of_cls",
+)
+_AT_EDGES = (
+    "last_token_left_out",
+    "last_token_begins_nothing",
+    "search_begins_at_0",
+    "search_begins_too_high",
+    "only_the_best_of_each",
+)
+
+
 def _wording(price: float) -> dict[str, str]:
     """The score of a pair, and the only one worked out that has two tokens."""
     return {
@@ -562,6 +645,7 @@ BEST_ANSWER = Question(
     cases=_cases,
     reference=best_answer,
     misconceptions=_MISTAKES,
+    demands=(Demand(FOUND, 1.5), Demand(NONE, 1), Demand(EDGES, 0.5)),
     varied=Varied(
         "price",
         PRICES,

@@ -7,7 +7,11 @@ from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.inputs import normal, whole
 from lectures_lib.homework.banks.mistakes import squeezing
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+WORDS = "attention to a word is added up over its pieces, attention from it averaged"
+LEFT = "so it is where [CLS] and [SEP] are left out, and of a single head"
+APART = "the pieces of a word need not stand side by side"
 
 Places = list[list[int]]
 
@@ -40,7 +44,9 @@ def _attention_cases(g: Generator) -> list[Case]:
         shows += f"; [CLS] and the last [SEP] {'count as words' if special else 'are left out'}"
         if special:
             places = [[0], *places, [n - 1]]
-        cases.append(Case(((1.5 * normal(g, heads, n, n)).softmax(dim=-1), places), shows=shows))
+        weights = (1.5 * normal(g, heads, n, n)).softmax(dim=-1)
+        demand = WORDS if special else APART if apart else LEFT
+        cases.append(Case((weights, places), shows=shows, demands=(demand,)))
     return cases
 
 
@@ -275,4 +281,5 @@ ATTENTION = Question(
             _median,
         ),
     ),
+    demands=(Demand(WORDS, 2), Demand(LEFT, 0.5), Demand(APART, 0.5)),
 )

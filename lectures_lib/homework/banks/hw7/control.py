@@ -6,8 +6,11 @@ import torch
 from torch import Generator
 
 from lectures_lib.homework.banks.inputs import pick, whole
-from lectures_lib.homework.banks.telling import telling
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.banks.telling import showing, telling
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+DRAWN = "each type gets one label, the next that is drawn from those of all words"
+TYPES = "a type is a word in small letters, be it a full stop"
 
 _WORDS = [
     "the",
@@ -24,6 +27,30 @@ _WORDS = [
     "and",
 ]
 _LABELS = ["DET", "NOUN", "VERB", "ADJ", "ADV"]
+
+
+def _cases(g: Generator) -> list[Case]:
+    later = [mistake.answer for mistake in _MISTAKES if mistake.name in _OF_TYPES]
+    answers = [mistake.answer for mistake in _MISTAKES]
+    drawn = [answer for answer in answers if answer not in later]
+    small = showing(g, _small_letters, control_labels, drawn, later)
+    cases = telling(g, _draw, control_labels, answers, always=small)
+    return [*small, *cases[: -len(small)]]
+
+
+def _small_letters(g: Generator) -> list[Case]:
+    """Words alone, as a dictionary writes them; the second time, the last draw is needed."""
+    cases = []
+    for more in (2, 0):
+        types = pick(g, _WORDS, whole(g, 4, 6))
+        words = [types[i] for i in torch.randint(len(types), (whole(g, 9, 13),), generator=g)]
+        some, n_types = pick(g, _LABELS, 3), len({*words})
+        labels = [some[min(i, 2)] for i in torch.randint(5, (len(words),), generator=g)]
+        n_draws = len(words) + more if more else n_types
+        draws = torch.rand(n_draws, generator=g, dtype=torch.float64).tolist()
+        shows = f"{len(words)} words in small letters, of {n_types} types, {n_draws} draws"
+        cases.append(Case((words, labels, draws), shows=shows))
+    return cases
 
 
 def _draw(g: Generator) -> list[Case]:
@@ -43,7 +70,7 @@ def _draw(g: Generator) -> list[Case]:
             (0.9 if more else 1) * torch.rand(n_draws, generator=g, dtype=torch.float64)
         ).tolist()  # rounded, 0.9 · n is below n
         shows = f"{len(words)} words of {n_types} types, {n_draws} draws"
-        cases.append(Case((words, labels, draws), shows=shows))
+        cases.append(Case((words, labels, draws), shows=shows, demands=(TYPES,)))
     # The first has draws enough for the wrong number of them to show in the labels.
     first = cases[0].args
     slips = (
@@ -332,6 +359,9 @@ _MISTAKES = (
     Misconception("a_draw_for_each_word", _EACH, _a_draw_at_each_place),
 )
 
+# what they do is right as long as words are written in small letters
+_OF_TYPES = ("upper_case_is_another_type", "first_letter_only", "punctuation_taken_off")
+
 CONTROL = Question(
     name="hw7.control_labels",
     title="Learned by heart",
@@ -339,7 +369,8 @@ CONTROL = Question(
     minutes=15,
     difficulty=1,
     chapter="16b_probing#a-probe-that-learns-words-by-heart",
-    cases=lambda g: telling(g, _draw, control_labels, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=control_labels,
     misconceptions=_MISTAKES,
+    demands=(Demand(DRAWN, 1.5), Demand(TYPES, 0.5)),
 )

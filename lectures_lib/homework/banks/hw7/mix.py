@@ -1,12 +1,17 @@
 """Question 1: one vector from all layers, and which layer that is on average."""
 
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.inputs import normal, sizes, whole
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+MIXED = "the mix: shares that sum to 1, times gamma"
+ANY = "that of a single word, and of many states with large weights"
+CENTRE = "the centre of gravity, made with the same shares"
 
 
 def _mix_cases(g: Generator) -> list[Case]:
@@ -27,8 +32,15 @@ def _mix_cases(g: Generator) -> list[Case]:
             f"hidden states, gamma = {gamma}"
         )
         shows += ", weights around 100" if kind == "deep" else ""
-        cases.append(Case((normal(g, n_states, words, d_model), w, gamma), shows=shows))
-    return cases
+        states = normal(g, n_states, words, d_model)
+        mix, centre = (MIXED,), (CENTRE,)
+        if kind:
+            mix, centre = (ANY,), (ANY, CENTRE)
+        cases.append((Case((states, w, gamma), shows=shows, demands=mix, part=0), centre))
+    return [
+        *(case for case, _ in cases),
+        *(replace(case, demands=centre, part=1) for case, centre in cases),
+    ]
 
 
 def mix_layers(states: Tensor, w: Tensor, gamma: float) -> tuple[Tensor, Tensor]:
@@ -245,4 +257,5 @@ MIX = Question(
             _pair_swapped,
         ),
     ),
+    demands=(Demand(MIXED, 1), Demand(ANY, 0.5), Demand(CENTRE, 0.5)),
 )

@@ -1,5 +1,6 @@
 """Question 5: a tree out of impacts, and how much of a treebank's tree is in it."""
 
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -9,9 +10,21 @@ from torch import Generator, Tensor
 from lectures_lib.analysis.perturbed_masking import eisner
 from lectures_lib.homework.banks.inputs import whole
 from lectures_lib.homework.banks.telling import telling
-from lectures_lib.homework.questions import Case, Misconception, Question
+from lectures_lib.homework.questions import Case, Demand, Misconception, Question
+
+LINKS = "the links of the best tree, each as (i, j) with i < j, sorted"
+SHARE = "the share of the treebank's links that are among them"
 
 Edges = list[tuple[int, int]]
+
+
+def _cases(g: Generator) -> list[Case]:
+    """Each input twice: the links alone, and then their share."""
+    cases = telling(g, _draw, best_tree, [mistake.answer for mistake in _MISTAKES])
+    return [
+        *(replace(case, part=0) for case in cases),
+        *(replace(case, part=1, demands=(SHARE,)) for case in cases),
+    ]
 
 
 def _draw(g: Generator) -> list[Case]:
@@ -447,7 +460,8 @@ TREE = Question(
     minutes=25,
     difficulty=3,
     chapter="16c_trees#perturbed-masking",
-    cases=lambda g: telling(g, _draw, best_tree, [mistake.answer for mistake in _MISTAKES]),
+    cases=_cases,
     reference=best_tree,
     misconceptions=_MISTAKES,
+    demands=(Demand(LINKS, 2), Demand(SHARE, 1)),
 )
