@@ -27,8 +27,8 @@ def chosen(scores: Sequence[float]) -> dict[str, list[int]]:
     return {kind: order[place - 1 : place + 2] for kind, place in places.items()}
 
 
-def scored(source: str, target: str) -> dict:
-    """One direction."""
+def scored(source: str, target: str) -> tuple[dict[str, float], dict[str, list[int]]]:
+    """One direction: the scores of all together, and which are shown."""
     captions = data.own_captions()
     wanted = [caption[target] for caption in captions]
     said = stored.translator(source, target)([caption[source] for caption in captions])
@@ -37,18 +37,17 @@ def scored(source: str, target: str) -> dict:
     for kind, numbers in shown.items():
         for i in numbers:
             print(f"{kind:8} {each[i]:5.1f}  {said[i]} | {wanted[i]}")
-    return {
-        "together": bleu(said, wanted).score,
-        "word_for_word": exact_match(said, wanted),
-        "of_one": {kind: each[numbers[1]] for kind, numbers in shown.items()},
-        "shown": shown,
-    }
+    together = {"bleu": bleu(said, wanted).score, "word_for_word": exact_match(said, wanted)}
+    return together, shown
 
 
 def main() -> None:
     """Both directions."""
-    found = {f"{source}-{target}": scored(source, target) for source, target in stored.DIRECTIONS}
-    results.save("own_captions", found, TITLE, [0])
+    found, shown = {}, {}
+    for source, target in stored.DIRECTIONS:
+        direction = f"{source}-{target}"
+        found[direction], shown[direction] = scored(source, target)
+    results.save("own_captions", found, TITLE, [0], shown=shown)
 
 
 if __name__ == "__main__":

@@ -200,7 +200,8 @@ def save(
         seeds: the seeds of the repetitions; empty for a measurement of time.
         folder: where to write.
         more: what a script wants to find again, and no page shows: `settings`, which `to_add_to`
-            compares; `seeds_of` parts of the results, where not all have the same.
+            compares; `seeds_of` parts of the results, where not all have the same; or which
+            examples are shown.
     """
     record = {
         "title": title,

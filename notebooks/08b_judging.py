@@ -519,7 +519,7 @@ for name, place in (("good", 95), ("typical", 50), ("bad", 5)):
 # The good ones are the human's sentences word for word, as 15 %<!-- own_captions: de-en/word_for_word .0f --> of the 101
 # are. Of the three typical ones one is right; in another the flowers are poured, and in the third a goalkeeper has
 # become a couple, which costs hardly more points than *pushes* for *is pushing*. And of the three bad ones one is right:
-# the goat gets its grass. (All 101 together have 59.6<!-- own_captions: de-en/together .1f --> BLEU, far more than
+# the goat gets its grass. (All 101 together have 59.6<!-- own_captions: de-en/bleu .1f --> BLEU, far more than
 # Multi30k's test captions, and that says as much about our sentences, which are short and plain, as about the
 # translator.)
 #
