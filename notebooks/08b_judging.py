@@ -451,7 +451,7 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 #
 # Two tricks of the paper follow at the end: the *mean* of the last five sets of weights saved, and a beam search
 # ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
-# ([results](../book/results/transformer.md#multi30k-cpu), with sacrebleu's signatures):
+# ([results](../book/results/translators.md#multi30k-cpu), with sacrebleu's signatures):
 #
 # | | greedy, last weights | beam, last weights | greedy, mean of five | beam, mean of five |
 # |---|---|---|---|---|
@@ -743,7 +743,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 # %% [markdown]
 # So does attention show which word was translated from which? For digits most of the eight heads do (which ones differs
 # from run to run). For "hundert" it depends on whom one asks. The mean of five seeds
-# ([results](../book/results/transformer.md#alignment)):
+# ([results](../book/results/translators.md#alignment)):
 #
 # | writing "hundert", looked most at "hundred" | share |
 # |---|---|
