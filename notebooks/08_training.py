@@ -777,7 +777,7 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 #
 # <details><summary>Answer</summary>
 #
-# Few: of 500 lists 3 %<!-- number_words: more_lists/right/5/mean .0f -->, and of six numbers none. It is tempting to
+# Few: of 500 lists 3 %<!-- number_words: more_lists/right/5/mean .0f -->, and of six numbers hardly any. It is tempting to
 # think that whoever can say four numbers one after the other can say a fifth. But no list in the training had more than
 # 23 words, so that nothing was learned of the positions behind them, and after the fourth number it always had to end.
 # That is what it does, mostly, and its fourth number is then often made of the last two.
@@ -801,8 +801,8 @@ for count in range(1, 6):
 # Is that the steps, or the lists? `experiments/number_words.py` took 12,000 steps on the lists of one or two numbers,
 # too. Of lists of two, 100 %<!-- number_words: more_steps/right/2/mean .0f --> are right then, in place of
 # 99 %<!-- number_words: minute/right/2/mean .0f --> after 600 steps; of lists of three, 0 %<!-- number_words:
-# more_steps/right/3/mean .0f -->, as before (one seed, the 600 steps with three). More steps make a model better at what it was trained
-# on, and what that is, the data decide.
+# more_steps/right/3/mean .0f -->, as before (one seed, the 600 steps with three). More steps make a model better at
+# what it was trained on, and what that is, the data decide.
 #
 # Your own list, with both:
 

@@ -32,7 +32,7 @@ NAMES = ["the", "dog", "barks", "loudly"]
 ANGLES = [20, 100, 190, 320]  # degrees, where their vectors point first
 DRAWS, DRAW = 6, 4  # of random weights, and the one that is shown first
 COLOURS = (  # beside those of every figure
-    *("query", "key", "value", "mask", "encoder"),
+    *("query", "key", "value", "mask", "encoder", "right"),
     *("series_1", "series_2", "series_4"),
 )
 PAIRS = [
