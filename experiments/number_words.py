@@ -2,8 +2,9 @@
 own".
 
     python experiments/number_words.py --runs <folder>
-        three quarters of an hour of one core, a third of that with --seeds 0; writes book/results/number_words.json and the two models that
-        come with the book. In the folder stand checkpoints, from which an interrupted run goes on
+        three quarters of an hour of one core, a third of that with --seeds 0; writes
+        book/results/number_words.json and the two models that come with the book. In the folder
+        stand checkpoints, from which an interrupted run goes on
     python experiments/number_words.py --smoke
         seconds, to see that all works; nothing is written
 
