@@ -1,6 +1,6 @@
 // MiniLM with a small difference learned for one task (chapter 14): a sentence judged, two compared, names found, a question answered.
 import { Figure, bar, field, make, megabytes, percent } from "./figure.js";
-import { shown } from "./nearness.js";
+import { signed } from "./walk.js";
 
 const UNCASED = "MiniLM reads no capitals: what it found is shown as it read it, in lower case.";
 
@@ -142,7 +142,7 @@ export class Alike extends Adapted {
         "ol",
         { class: "lv-candidates lv-plainlist" },
         row("score", found.score / MOST_ALIKE, `${score} of 5`),
-        row("cosine", found.cosine, shown(found.cosine)),
+        row("cosine", found.cosine, signed(found.cosine)),
       ),
       make(
         "p",

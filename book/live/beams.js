@@ -90,7 +90,7 @@ export class Beams extends TwoWays {
   }
 
   async search() {
-    const text = this.asked;
+    const text = this.typed;
     this.halt();
     if (!text) {
       this.forget();

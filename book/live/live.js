@@ -60,7 +60,7 @@ class Translator extends TwoWays {
 
   async translate(forced = []) {
     const choosing = this.others.contains(document.activeElement);
-    const text = this.asked;
+    const text = this.typed;
     if (!text) {
       this.stop();
       this.found.hidden = true;

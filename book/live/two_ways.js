@@ -22,7 +22,7 @@ export class TwoWays extends Figure {
   }
 
   // What the reader has typed, as the model can read it: one that knows words in small letters only has `small`.
-  get asked() {
+  get typed() {
     const text = this.text.value.trim();
     return this.models[this.chosen].small ? text.toLowerCase() : text;
   }
