@@ -20,7 +20,7 @@ from section_search import contents_titles
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib.show.drawings.palette import colour
+from lectures_lib.show.palette import colour
 
 THUMBNAILS = "_static/thumbnails"  # of the site
 CARDS = '<ul class="chapter-cards">'

@@ -8,7 +8,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 
 FILE = "palette.css"
 CLASS = "figure-card"

@@ -35,7 +35,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from lectures_lib.show.drawings.palette import card
+from lectures_lib.show.palette import card
 
 SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site

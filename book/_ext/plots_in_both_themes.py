@@ -24,7 +24,7 @@ from sphinx.application import Sphinx
 from squeezed_plots import JOINT, squeezed
 from stacked_plots import side_by_side, stacked
 
-from lectures_lib.show.drawings.palette import colour
+from lectures_lib.show.palette import colour
 from lectures_lib.show.plots import (
     BLUE,
     COLOUR,

@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from section_search import contents_titles
 from sphinx.application import Sphinx
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 
 FOLDER = "_static/cards"  # of the site
 COURSE = "course"  # the card of all pages that are no chapter

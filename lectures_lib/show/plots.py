@@ -1,6 +1,6 @@
 """The book's figures: one style, and the few kinds of picture that chapters draw again and again.
 
-Colours are the palette's (`drawings/palette.json`), which colour-blind eyes tell apart; heat maps use
+Colours are the palette's (`palette.json`), which colour-blind eyes tell apart; heat maps use
 one sequential map whose lightness alone carries the number, so that they also survive a grey
 printer. In a notebook a figure is an SVG on white. The site gives it a second one for its dark
 theme, in which paper, ink and the colours below change and nothing else does (`in_the_dark`).
@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from torch import Tensor
 
 from lectures_lib.show.contrast import contrast
-from lectures_lib.show.drawings.palette import PALETTE, colour
+from lectures_lib.show.palette import PALETTE, colour
 
 # Curves and bars by number, and what they are compared with, in grey. In a plot no colour stands for a
 # query, a key or anything else that has one in the drawings.

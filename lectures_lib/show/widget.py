@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from lectures_lib.show.drawings.palette import card
+from lectures_lib.show.palette import card
 
 
 def embedded(

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lectures_lib.show import attention_lab, dial, error_table, stepper, viewer
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import attention_lab, dial, error_table, palette, stepper, viewer
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = (

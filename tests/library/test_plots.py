@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 
 from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
-from lectures_lib.show.drawings.palette import colour
+from lectures_lib.show.palette import colour
 
 DAY, NIGHT = colour("paper"), colour("paper", "dark")
 

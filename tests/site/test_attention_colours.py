@@ -12,7 +12,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 from sitemap import ROOT
 
-from lectures_lib.show.drawings.palette import PALETTE
+from lectures_lib.show.palette import PALETTE
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from attention_colours import code_coloured, coloured

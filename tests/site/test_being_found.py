@@ -14,7 +14,8 @@ from docutils import nodes
 from PIL import Image
 from sitemap import ROOT, pages
 
-from lectures_lib.show.drawings import draw, palette
+from lectures_lib.show import palette
+from lectures_lib.show.drawings import draw
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import being_found

@@ -9,7 +9,7 @@ import pytest
 from colours import colour
 from sitemap import ROOT, pages, read
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import live as live_figures

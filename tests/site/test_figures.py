@@ -15,7 +15,7 @@ from sitemap import ROOT, pages, read
 
 from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
-from lectures_lib.show.drawings.palette import colour
+from lectures_lib.show.palette import colour
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import heat_maps

@@ -8,8 +8,8 @@ import pytest
 from live_page import EVERY_FIGURE
 from sitemap import ROOT, pages
 
+from lectures_lib.show import palette
 from lectures_lib.show.contrast import contrast
-from lectures_lib.show.drawings import palette
 
 pytestmark = pytest.mark.browser
 PAGES = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]

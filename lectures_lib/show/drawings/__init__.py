@@ -1,5 +1,5 @@
 """Drawings of the mechanism of the chapters, in one figure language: the colours are
-`palette.json`, the shapes `canvas.py`.
+the palette (`show/palette.json`), the shapes `canvas.py`.
 
 from lectures_lib.show.drawings import draw
 draw("queries_keys_values")

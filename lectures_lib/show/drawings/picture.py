@@ -5,7 +5,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 from lectures_lib.show.drawings.grid import Number
 
 

@@ -6,7 +6,7 @@ import html
 import re
 from dataclasses import dataclass, field
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 from lectures_lib.show.drawings.grid import Number
 from lectures_lib.show.drawings.label import SIZE, SMALLEST
 

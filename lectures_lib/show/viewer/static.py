@@ -7,7 +7,7 @@ from html import escape
 
 import numpy as np
 
-from lectures_lib.show.drawings import palette
+from lectures_lib.show import palette
 
 COLOURS = ("share", "active")  # beside those of the card
 CELL = 26  # pixels

@@ -43,7 +43,7 @@ PALETTE: dict[str, dict[str, dict[str, str]]] = json.loads(
     (Path(__file__).parent / "palette.json").read_text(encoding="utf-8")
 )
 
-CARD = (Path(__file__).parents[1] / "card.css").read_text(encoding="utf-8")
+CARD = (Path(__file__).parent / "card.css").read_text(encoding="utf-8")
 ON_A_CARD = ("paper", "ink", "neutral", "frame")
 
 # The site; JupyterLab; Colab; VS Code. Nothing here asks for the system's preference: the page's
