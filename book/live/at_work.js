@@ -9,7 +9,7 @@ import { NUMBERS, ofTrace, stored } from "./run.js";
 import { Trace } from "./trace.js";
 import { TwoWays } from "./two_ways.js";
 import { Walk } from "./walk.js";
-import { animate, close, middle, still } from "./zooming.js";
+import { animate, close, middle } from "./zooming.js";
 
 const PAUSE = 520; // milliseconds a step, of a film that plays
 const MOST = 40; // tokens on one side: more cannot be told apart
@@ -377,6 +377,6 @@ export class AtWork extends TwoWays {
     const trace = new Trace(found);
     this.take(ofTrace(trace), { machine, text, trace });
     this.walk.begin(this.lanes.moments.length - 1, 0);
-    if (!still()) this.walk.run();
+    this.walk.run();
   }
 }
