@@ -115,7 +115,10 @@ export class Alike extends Adapted {
 
   // The first sentence stands above the second.
   fields(second) {
-    this.first = make("textarea", { rows: 2, maxlength: 1500, dir: "auto", spellcheck: "false" });
+    this.first = this.bounded(
+      make("textarea", { rows: 2, maxlength: 1500, dir: "auto", spellcheck: "false" }),
+    );
+    this.starts(this.first, () => this.ask());
     return [field("First sentence", this.first), second];
   }
 
