@@ -45,6 +45,7 @@ HANDS = {
     "filler": Hand(text="The [MASK] barks.", part=".lv-candidates button"),
     "agreement": Hand(text="The keys ___ here."),
     "sentiment": Hand(text="What a film!"),
+    "similarity": Hand(text="A man plays a guitar."),
     "entities": Hand(text="Met Emma Watson at Heathrow"),
     "answers": Hand(text="Greta keeps the lighthouse.", starts="Control+Enter"),
     "reader": Hand(text="The dog barks.", part=".lv-looking button:not([aria-pressed=true])"),
@@ -59,6 +60,7 @@ HANDS = {
     "filling": Hand(MOTION, text="a b c", part="input[type=range]", then="ArrowRight", starts=""),
     "dice": Hand(MOTION, text="The dog barks.", touched=".lv-row button:nth-child(2)"),
     "examining": Hand(MOTION, **SLIDER),
+    "linking": Hand(MOTION, **SLIDER, touched=".lv-links g"),
     "pulling": Hand(MOTION, **SLIDER),
     "through": Hand(THROUGH, text=SENTENCE, part=".lv-view [data-place]"),
     "at_work": Hand(
@@ -149,7 +151,7 @@ def test_by_finger(live, name):
         else:
             part.tap()
         wait_for_change(box, before)
-    elif name in ("agreement", "sentiment", "entities", "answers"):  # an answer in words only
+    elif not hand.part:  # an answer in words only
         before = look(box)
         box.locator(".lv-examples button").last.tap()
         wait_for_change(box, before)
