@@ -190,6 +190,7 @@ class Writer extends Figure {
     this.text.addEventListener("input", () => {
       this.stop();
       this.halt.disabled = true;
+      if (this.machine.loaded) this.say(""); // it was about another text
       this.forecast();
     });
   }
