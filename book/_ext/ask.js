@@ -11,6 +11,7 @@
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
   const box = document.querySelector(".ask");
+  box.querySelector(".ask-without").remove(); // at the end of the box: nothing that one reads moves
   const [words, count, matches, prepared, found] = [
     "#ask-words",
     "#ask-count",
