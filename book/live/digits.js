@@ -140,7 +140,7 @@ export class Digits extends Figure {
   choose(kind) {
     const { sheet } = (this.kind = kind),
       { loaded, bytes } = (this.machine = kind.machine);
-    this.pen = false; // its end would go to a field that has left the page
+    this.pen = undefined; // its end would go to a field that has left the page
     this.stop();
     this.lay(sheet.image);
     this.forget();

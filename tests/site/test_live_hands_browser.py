@@ -35,7 +35,7 @@ SENTENCE = "Ein Hund schläft."
 SLIDER = {"part": "input[type=range]", "then": "ArrowLeft"}
 HANDS = {
     "translator": Hand(text=SENTENCE, part=".lv-tokens button:not([aria-pressed=true])"),
-    "beams": Hand(text=SENTENCE, part="[type=range][value='1']", then="ArrowLeft"),
+    "beams": Hand(text="three, seventeen", part="[type=range][value='1']", then="ArrowLeft"),
     "writer": Hand(text="ROMEO:\n", part=".lv-candidates button", starts="Control+Enter"),
     "dates": Hand(
         text="5 may 1821", **SLIDER, touched=".lv-writing .lv-triangle li:nth-child(3) button"
