@@ -581,7 +581,7 @@ assert there["all others, mean"][1] > word_in[1]
 
 
 def only_one(a, b):
-    """How many sentences are right by one table of cosines only, and by the other only."""
+    """Sentences right by one table of cosines only, and by the other only."""
     hits = []
     for table in (a, b):
         nearest = table.masked_fill(~may, -2).argmax(dim=1)
