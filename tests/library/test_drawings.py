@@ -23,7 +23,7 @@ from lectures_lib.blocks.attention import (
 )
 from lectures_lib.blocks.positions import shift_matrix, sinusoidal_positions
 from lectures_lib.models.transformer import shift_right
-from lectures_lib.show import plots
+from lectures_lib.show import palette, plots
 from lectures_lib.show.contrast import contrast
 from lectures_lib.show.drawings import (
     DRAWINGS,
@@ -31,7 +31,6 @@ from lectures_lib.show.drawings import (
     draw,
     heads,
     next_token,
-    palette,
     positions,
     recurrent,
 )
