@@ -6,7 +6,7 @@ for speed and 100 for the rest on every page measured.
         else (three quarters of an hour); writes book/results/pages.json. Stopped, it goes on
         where it was when it is called again with the same number of rounds
     python benchmarks/pages.py --only notebooks/03_multi_head_attention.html
-        one page again; the others stay as they were measured
+        one page again; the others stay as they stand in the results file
 
 `make book` first. Lighthouse slows the processor down fourfold and the network to that of a
 telephone, and asks what a reader would wait for: until something is painted, until the largest
@@ -41,7 +41,7 @@ TIMES = {
     "total-blocking-time": ("blocked_milliseconds", 1),
     "cumulative-layout-shift": ("layout_shift", 1),
 }
-KEPT = ROOT / "_build" / "lighthouse_rounds.json"  # of the rounds so far
+KEPT = ROOT / "_build" / "lighthouse_rounds.json"  # of the rounds so far, where they were stopped
 
 
 def pages() -> list[str]:
@@ -67,6 +67,17 @@ def of_all(rounds: dict[str, list[dict[str, float]]]) -> dict[str, dict]:
     return {"worst_median": worst, "by_page": by_page}
 
 
+def visits_of(by_page: dict[str, dict]) -> dict[str, list[dict[str, float]]]:
+    """The visits that `of_all` was made of, out of its table by page."""
+    found = {}
+    for page in pages():
+        spreads = by_page.get(Path(page).stem, {})
+        values = zip(*(spread["values"] for spread in spreads.values()), strict=True)
+        if of_page := [dict(zip(spreads, visit, strict=True)) for visit in values]:
+            found[page] = of_page
+    return found
+
+
 def main() -> None:
     """Round after round, so that a page's visits lie apart in time."""
     parser = argparse.ArgumentParser(
@@ -79,9 +90,10 @@ def main() -> None:
     if lost := [page for page in asked if not (HTML / page).exists()]:
         sys.exit(f"Not in _build/html: {', '.join(lost)}. Run `make book SERVE=0` first.")
     rounds = json.loads(KEPT.read_text(encoding="utf-8")) if KEPT.exists() else {}
-    rounds = {page: visits for page, visits in rounds.items() if page in pages()}
-    for page in options.only or ():
-        rounds[page] = []
+    rounds = {page: kept for page, kept in rounds.items() if page in pages()}
+    if options.only:  # what was measured elsewhere is in the results file alone
+        measured_before = visits_of(results.load(NAME)["results"]["by_page"])
+        rounds = measured_before | rounds | {page: [] for page in options.only}
     with server(0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         for visit in range(options.rounds):
