@@ -321,8 +321,7 @@ for head in (8, 0):
 
 # %% [markdown]
 # A head that always looked at the next word could not find the governor of "to". (The picture at
-# the top leaves out "farmer": it shows where a word gives another more than half of its attention,
-# and "farmer" gives "sold" less.)
+# the top shows only weights above one half; "farmer" gives "sold" less.)
 #
 # **Your own sentence**, read by the same 72 heads, piece by piece: [Type your
 # own](../book/live.md#where-a-bert-looks).
