@@ -1,13 +1,13 @@
 # %% [markdown]
 # # What does BERT learn?
 #
-# *The farmer sold his horse to a stranger.* A school book draws this sentence as a tree: "farmer" and "horse" both hang
-# on "sold", and "to" hangs on "stranger", although "a" stands between them.
+# *The farmer sold his horse to a stranger.* Grammar books draw this sentence as a tree: "farmer"
+# and "horse" both hang on "sold", and "to" hangs on "stranger", although "a" stands between them.
 #
-# MiniLM has never been shown such a tree. It learned to imitate a larger model that guesses hidden words, and then to
-# give texts that belong together similar vectors. Yet one of its 72 heads, in the picture, looks along four of the
-# tree's links. **Has it found grammar? And when someone shows us such a picture, how do we know that we are not being
-# fooled?**
+# MiniLM has never been shown such a tree. It learned to imitate a larger model that guesses hidden
+# words, and then to give similar vectors to texts that belong together. Yet one of its 72 attention
+# heads, shown below, looks along four of the tree's links. **Has it found grammar? And when someone
+# shows us such a picture, how do we know that we are not being fooled?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -33,13 +33,16 @@ draw("head_beside_tree")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - turn attention between word pieces into attention between words, and say what a head does over many sentences;
-# - choose the head that follows a grammatical relation on some sentences, and count its hits on others;
-# - hold it against what knows less than grammar: a fixed offset, the nearest word with some tag, an untrained twin;
+# - turn attention between word pieces into attention between words, and say what a head does over
+#   many sentences;
+# - choose the head that follows a grammatical relation on some sentences, and count its hits on
+#   others;
+# - compare it with what knows less than grammar: a fixed offset, the nearest word with a certain
+#   tag, an untrained twin;
 # - say what it would take to show that a head knows more than they do.
 #
-# **Time** about 45 minutes. **You need** chapters [3](03_multi_head_attention.ipynb), [12](12_bert.ipynb) and
-# [13](13_pretraining.ipynb).
+# **Time** about 45 minutes. **You need** chapters [3](03_multi_head_attention.ipynb),
+# [12](12_bert.ipynb) and [13](13_pretraining.ipynb).
 
 # %% tags=["hide-input"]
 from collections import Counter
@@ -69,17 +72,21 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Three ways to ask, and how each could fool us
 #
-# The trees of this chapter are those of **Universal Dependencies**, a way to annotate that more than a hundred languages
-# share. Each word has a tag (`NOUN`, `VERB`, …), a governor (the word on which it hangs; all but the root have one), and
-# the name of its relation to the governor. We need:
+# The trees of this chapter follow **Universal Dependencies** (UD), an annotation scheme that is
+# used for more than a hundred languages. Each word has a tag (`NOUN`, `VERB`, …), a governor (the
+# word on which it hangs; only the root has none), and a relation, the name of that link. We need:
 #
-# - `nsubj` and `obj`: the subject and the object of a verb; `obl`: a noun that says where, when or to whom;
-# - `det`: "the", "a", "this"; `amod`: an adjective that describes a noun; `case`: the preposition of a noun;
-# - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone" in "phone book".
+# - `nsubj` and `obj`: the subject and the object of a verb; `obl`: a noun that says where, when or
+#   to whom;
+# - `det`: "the", "a", "this"; `amod`: an adjective that describes a noun; `case`: the preposition
+#   of a noun;
+# - `nmod`: a noun that belongs to another noun, with `:poss` if it says whose; `compound`: "phone"
+#   in "phone book".
 #
-# Does a BERT know these links? One of the [lectures](../book/references.md) answers with pictures from three papers, three
-# ways to ask; this book adds a fourth, the structural probe. This chapter looks at heads, [chapter
-# 16b](16b_probing.ipynb) trains probes, and [chapter 16c](16c_trees.ipynb) asks for whole trees, in the last two ways.
+# Does a BERT know these links? One of the [lectures](../book/references.md) shows pictures from
+# three papers, which ask in three ways; this book adds a fourth, the structural probe. This chapter
+# looks at heads, [chapter 16b](16b_probing.ipynb) trains probes, and [chapter 16c](16c_trees.ipynb)
+# uses the last two ways to ask for whole trees.
 #
 # | way | what is looked at | what is trained for it | what else could have given the same answer? |
 # |---|---|---|---|
@@ -88,12 +95,12 @@ logging.disable_progress_bar()
 # | perturbed masking (Wu et al., 2020) | reactions to `[MASK]` | nothing | nearness again; something simpler than links |
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
-# The last column matters most: "this head finds 94 % of the governors" says nothing until we know what something
-# *without any grammar* finds. So results have a baseline beside them, and most a second one: a BERT of the same size
-# that was never trained.
+# The last column matters most. "This head finds 94 % of the governors" says nothing until we know
+# how many can be found *without any grammar*. So results have a baseline beside them, and most a
+# second one: a BERT of the same size that was never trained.
 #
-# We use 154 short sentences, written and annotated for this book. Where it matters, the text says what real English
-# gives, from the treebank UD English EWT.
+# We use 154 short sentences, written and annotated for this book. Where it matters, the text adds
+# what real English gives, from the treebank UD English EWT.
 
 # %%
 train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
@@ -103,17 +110,18 @@ for field in ("words", "upos", "heads", "relations"):
     print(f"{field:10}", *(f"{entry!s:9}" for entry in farmer[field]))
 
 # %% [markdown]
-# `heads` is UD's word for governors and has nothing to do with attention heads. Governors are counted from 1, and 0
-# marks the root. How far away is a governor? (Punctuation is left out: how a comma is attached is a matter of
-# convention.)
+# `heads` is UD's word for governors and has nothing to do with attention heads. Governors are
+# counted from 1, and 0 marks the root. How far away is a word's governor? (We leave out
+# punctuation: where a comma hangs is a matter of convention.)
 
 # %% [markdown]
-# **Predict.** What share of the links in these trees is between neighbours: about a tenth, a quarter or a half?
+# **Predict.** What share of the links in these trees is between neighbours: about a tenth, a
+# quarter or a half?
 #
 # <details><summary>Answer</summary>
 #
-# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects before their verbs. But a
-# drawn tree draws the eye to the long links, and so one guesses too low.
+# A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects
+# before their verbs. In a drawing the long links catch the eye, and most guesses are too low.
 #
 # </details>
 
@@ -125,16 +133,16 @@ for sentence in test:
 print(f"links between neighbours: {apart.count(1) / len(apart):.3f} of {len(apart)}")
 
 # %% [markdown]
-# So "the next word" is a serious rival.
+# So "it hangs on the word next door" is a serious rival for any head.
 #
 # ## Attention heads
 #
 # ### From pieces to words
 #
-# A treebank speaks of words, BERT of pieces. When "flightless" is `flight`, `##less`, attention *to* the word is the
-# **sum** of the attention to both pieces: what either of them gets, the word gets. Attention *from* the word is the
-# **mean** over both, because each piece had a whole unit of attention to give. By hand, for "birds" and "flightless",
-# in pieces `birds`, `flight`, `##less`:
+# A treebank speaks of words, BERT of pieces. When "flightless" is cut into `flight`, `##less`,
+# attention *to* the word is the **sum** of the attention to both pieces: what either of them gets,
+# the word gets. Attention *from* the word is the **mean** over both, because each piece had a whole
+# unit of attention to give. By hand, for "birds" and "flightless":
 
 # %%
 between_pieces = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.5, 0.1, 0.4]])
@@ -150,15 +158,15 @@ assert_close(between_words.sum(dim=1), torch.ones(2))
 assert_close(attention_between_words(between_pieces, [[0], [1, 2]]), between_words)
 
 # %% [markdown]
-# Summed twice, or averaged twice, the rows would not sum to 1. The library does it with two matrices that say which
-# pieces belong to which word:
+# If we summed twice, or averaged twice, the rows would not sum to 1. The library uses two matrices
+# that say which pieces belong to which word:
 
 # %% tags=["remove-input"]
 source.show(attention_between_words, docstring=False)
 
 # %% [markdown]
-# Here are MiniLM and its untrained twin, a BERT of the same sizes with fresh weights. (The folded cell checks attention between words against
-# Hugging Face's model.)
+# Here are MiniLM and its untrained twin, a BERT of the same sizes with fresh weights. (The folded
+# cell checks our attention between words against Hugging Face's model.)
 
 # %%
 folder = minilm.checkpoint()
@@ -189,9 +197,10 @@ assert difference < 1e-5
 # %% [markdown]
 # ### Habits
 #
-# Before grammar, the simple things. How much attention goes to the previous word, to the next one, to `[CLS]` and to
-# `[SEP]`, on average over all words of all sentences? In a sentence's weights, `[CLS]` is the first row and column and
-# `[SEP]` the last; the previous word is one place left of the diagonal.
+# First the simple things. How much attention goes to the previous word, to the next one, to `[CLS]`
+# and to `[SEP]`, on average over all words of all sentences? In a sentence's weights, `[CLS]` is
+# the first row and column and `[SEP]` the last; the previous word is one place left of the
+# diagonal.
 
 
 # %%
@@ -246,21 +255,22 @@ rest = counted.cls.mean(dim=1)
 assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 
 # %% [markdown]
-# One head does nothing but look back one word. On real text it does so with 95 %<!-- probing:
-# heads/habits/previous_0_2/mean .0f --> of its attention: it looks back one *piece*, and inside a word that is a piece
-# of the same word.
+# One head, in layer 0, does nothing but look back one word. On real text the previous word gets
+# 95 %<!-- probing: heads/habits/previous_0_2/mean .0f --> of its attention: the head looks back one
+# *piece*, and inside a long word that is a piece of the same word.
 #
-# In four of the six layers, more than half of the attention goes to no word: it rests on `[CLS]`. (On real text, where
-# sentences are longer, 44 %<!-- probing: heads/habits/to_cls/3/mean .0f --> to 51 %<!-- probing:
-# heads/habits/to_cls/2/mean .0f -->.) In BERT base it rests on `[SEP]`, Clark and others found. Such a place is now
-# called an *attention sink*, and little comes from it: what a head adds is weight times vector, and the vectors that
-# BERT's heads fetch from `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
+# In four of the six layers, more than half of the attention goes to no word at all: it rests on
+# `[CLS]`. (On real text it is about half.) In BERT base, Clark and others found, it rests on
+# `[SEP]`. Such a place is now called an *attention sink*. Little comes of this attention: a head
+# adds weight times vector, and the vectors that BERT's heads fetch from `[SEP]` are short
+# ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
 #
 # ### Heads that follow grammar
 #
-# A head *finds the governor* of a word if, of all other words, the word attends most to its governor. (`[CLS]` and
-# `[SEP]` are left out, however much attention rests there.) Heads may also look the other way: then, of all other
-# words, it must be the governor that attends most to the word. By hand, for "the dog barks":
+# When does a head *find the governor* of a word? When, of all other words, the word attends most to
+# its governor. (`[CLS]` and `[SEP]` do not count, however much attention rests on them.) A head may
+# also look the other way, from governor to word: then, of all other words, the governor must be the
+# one that attends most to the word. By hand, for "the dog barks":
 
 
 # %%
@@ -281,7 +291,8 @@ for way, hits in zip(("up", "down"), governor_hits(by_hand, [2, 3, 0]), strict=T
 
 
 # %% [markdown]
-# Here is layer 2, head 8 on the farmer's sentence. Choose another head or word, with mouse or keyboard.
+# Here is layer 2, head 8 on the farmer's sentence. Choose another head or word, with mouse or
+# keyboard.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 weights = looks["MiniLM"][1][0]
@@ -309,16 +320,18 @@ for head in (8, 0):
     print(f"layer 2, head {head} finds the governors of:", *found)
 
 # %% [markdown]
-# (The picture at the top shows where a word gives another more than half of its attention; "farmer" gives "sold" less.)
-# A head that always looks at the next word could not find the governor of "to".
+# A head that always looked at the next word could not find the governor of "to". (The picture at
+# the top shows only weights above one half; "farmer" gives "sold" less.)
 #
-# **Your own sentence**, read by the same 72 heads, piece by piece: [Type your own](../book/live.md#where-a-bert-looks).
+# **Your own sentence**, read by the same 72 heads, piece by piece: [Type your
+# own](../book/live.md#where-a-bert-looks).
 #
 # ### Heads against a fixed offset
 #
-# One sentence shows what is possible, no more. For each relation, we now choose the best of the 72 heads, in both
-# directions, on 114 sentences, and ask how good it is on the 40 others. Beside it stands the best **fixed offset** of
-# the relation, chosen on the same sentences: for `det`, say, "the governor is the next word".
+# One sentence shows what is possible, no more. For each relation, we now choose the best of the 72
+# heads, in either direction, on 114 sentences, and count its hits on the 40 others. Beside it
+# stands the best **fixed offset** for the relation, chosen on the same sentences: for `det`, say,
+# "the governor is the next word".
 
 
 # %%
@@ -354,14 +367,15 @@ best = {
 }
 
 # %% [markdown]
-# **Predict.** For `amod`, an adjective that describes a noun, the best head finds *every* governor in the test
-# sentences. What does the best fixed offset find, which knows nothing of grammar: a third, two thirds, all?
+# **Predict.** For `amod`, an adjective that describes a noun, the best head finds *every* governor
+# in the test sentences. How many does the best fixed offset find, which knows nothing of grammar: a
+# third, two thirds, all?
 #
 # <details><summary>Answer</summary>
 #
-# All. In these sentences an adjective stands right before its noun: "the next word" is always right, and the head is
-# one that looks there. "A head finds 100 % of the adjectives' nouns" is a true sentence about MiniLM and says nothing
-# about grammar.
+# All. In these sentences an adjective stands right before its noun: "the next word" is always
+# right, and the head is one that looks there. "A head finds 100 % of the adjectives' nouns" is true
+# of MiniLM, and says nothing about grammar.
 #
 # </details>
 
@@ -412,37 +426,35 @@ for relation, found in accuracy["untrained"].items():
     assert found < by_offset[relation] - 0.05
 
 # %% [markdown]
-# Read the row `det`: of 49 determiners head 8 of layer 2 finds the governors of 94 %. "The next word" (+1) finds 71 %;
-# where that is wrong, the head still finds 86 %.
+# Read the row `det`. Head 8 of layer 2 finds the governors of 94 % of 49 determiners. "The next
+# word" (+1) finds 71 %, and where that is wrong, the head still finds 86 %.
 #
-# - `amod` and `nmod:poss` show nothing here: the next word is as good. (On real text the head is ahead: 82 %<!--
-#   probing: heads/minilm/amod/accuracy/mean .0f --> against 77 %<!-- probing: heads/minilm/amod/fixed_offset/mean .0f
-#   -->, 74 %<!-- probing: heads/minilm/nmod:poss/accuracy/mean .0f --> against 61 %<!-- probing:
-#   heads/minilm/nmod:poss/fixed_offset/mean .0f -->.)
-# - For `det`, `obj` and `case` the distance varies, and the head follows it. (Clear for `det`; for `obj` and `case`
-#   real text, below, confirms it.)
-# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb. 15 words of `obl` say
-#   little.
-# - The best heads of an untrained BERT stay below the fixed offset everywhere, and on real text so do those of three
-#   others (`det` 11 %<!-- probing: heads/untrained/det/accuracy/mean .0f -->, `obj` 11 %<!-- probing:
-#   heads/untrained/obj/accuracy/mean .0f -->). It is the training that makes these heads.
+# - For `det`, `obj` and `case` the distance varies, and the head follows it. (Real text, below,
+#   confirms it.)
+# - `amod` and `nmod:poss` show nothing here: the next word does as well.
+# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb. 15
+#   words of `obl` say little.
+# - The best heads of an untrained BERT stay below the fixed offset everywhere, here and on real
+#   text. It is the training that makes these heads.
 #
 # ### Heads against the next noun
 #
-# An offset is a weak opponent: it does not even know where the nouns are. Give the rule the tags. For `det` it may then
-# be "the governor is the next noun", for `obj` "the last verb". Such a **tag rule** takes the nearest word with some
-# tag, on one side, and knows nothing of trees; tag and side are chosen on the 114 sentences. (Names count as nouns. The
-# tags are the treebank's; a head has to find its own.)
+# An offset is a weak opponent: it does not even know where the nouns are. So give the rule the
+# tags. For `det` it may then be "the governor is the next noun", for `obj` "the last verb". Such a
+# **tag rule** takes the nearest word with a certain tag, on one side, and knows nothing of trees;
+# tag and side are chosen on the 114 sentences. (Names count as nouns. The rule is given the
+# treebank's tags; a head has to find its own.)
 
 # %% [markdown]
-# **Predict.** Head 8 of layer 2 finds 94 % of the determiners' nouns, where the best offset finds 71 %. How many does
-# the best tag rule find: fewer than the offset, something between the two, or more than the head?
+# **Predict.** Head 8 of layer 2 finds 94 % of the determiners' nouns, where the best offset finds
+# 71 %. How many does the best tag rule find: fewer than the offset, something between the two, or
+# more than the head?
 #
 # <details><summary>Answer</summary>
 #
-# More than the head: 98 %. And so it goes for all relations but `amod`, where both find all. That a head finds nouns at
-# varying distances looked like grammar. But to find the next noun one need not know what belongs together; it is enough
-# to know what is a noun.
+# More than the head: 98 %. The same goes for all relations here but `amod`, where both find all.
+# That a head finds nouns at varying distances looked like grammar. But to find the next noun one
+# need not know what belongs together; it is enough to know what is a noun.
 #
 # </details>
 
@@ -523,14 +535,14 @@ ax.legend(ncols=4, loc="upper center", fontsize=9)
 plt.show()
 
 # %% [markdown]
-# No head beats the tag rule, so MiniLM may know no more than tags, and look for the nearest. Whether a head knows
-# *more* can only be asked where the rule fails: in "the phone book" the next noun is "phone", and the governor "book".
-# Our short sentences have too few such words.
+# No head beats the tag rule. So MiniLM may know the tags, look for the nearest, and know no more.
+# Whether a head knows *more* can show only where the rule fails: in "the phone book" the next noun
+# after "the" is "phone", but the governor is "book". Our short sentences have too few such words.
 #
 # ### Heads on real English
 #
-# Real English has more such words, and more varied distances (400 sentences of UD English to choose by, 400 others,
-# mean of three draws):
+# Real English has more of them, and more varied distances. We choose on 400 sentences of UD English
+# and count on 400 others (mean of three draws):
 #
 # | governors found | det | nsubj | obj | case | obl | compound | nmod |
 # |---|---|---|---|---|---|---|---|
@@ -539,46 +551,48 @@ plt.show()
 # | best tag rule | 79 %<!-- tags_alone: heads/det/rule/mean .0f --> | 67 %<!-- tags_alone: heads/nsubj/rule/mean .0f --> | 94 %<!-- tags_alone: heads/obj/rule/mean .0f --> | 67 %<!-- tags_alone: heads/case/rule/mean .0f --> | 72 %<!-- tags_alone: heads/obl/rule/mean .0f --> | 86 %<!-- tags_alone: heads/compound/rule/mean .0f --> | 63 %<!-- tags_alone: heads/nmod/rule/mean .0f --> |
 # | head, where the tag rule fails | 51 %<!-- tags_alone: heads/det/head_where_rule_fails/mean .0f --> | 37 %<!-- tags_alone: heads/nsubj/head_where_rule_fails/mean .0f --> | 33 %<!-- tags_alone: heads/obj/head_where_rule_fails/mean .0f --> | 51 %<!-- tags_alone: heads/case/head_where_rule_fails/mean .0f --> | 22 %<!-- tags_alone: heads/obl/head_where_rule_fails/mean .0f --> | 13 %<!-- tags_alone: heads/compound/head_where_rule_fails/mean .0f --> | 27 %<!-- tags_alone: heads/nmod/head_where_rule_fails/mean .0f --> |
 #
-# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`, and head 0 for `obj`. One head for three
-# relations: it is less a determiner head than one that looks to the right for a governor.
+# In every draw head 8 of layer 2 was chosen for `det`, `nsubj` and `case`. It is less a determiner
+# head than one that looks to the right for a governor.
 #
-# Of the 17 relations that are frequent enough the tag rule is ahead for 11. The head is ahead for six: by two or three
-# points for `det` and `case`, and by ten to twenty for adverbs (`advmod`, 61 %<!-- tags_alone: heads/advmod/head/mean
-# .0f --> against 41 %<!-- tags_alone: heads/advmod/rule/mean .0f -->), "and" and what it joins (`cc`, 56 %<!--
-# tags_alone: heads/cc/head/mean .0f --> against 38 %<!-- tags_alone: heads/cc/rule/mean .0f -->; `conj`, 42 %<!--
-# tags_alone: heads/conj/head/mean .0f --> against 24 %<!-- tags_alone: heads/conj/rule/mean .0f -->) and forms of "be"
-# (`cop`, 65 %<!-- tags_alone: heads/cop/head/mean .0f --> against 54 %<!-- tags_alone: heads/cop/rule/mean .0f -->).
-# Their governors have no one tag, and a rule names one.
+# Compare the first row with the third. Of the 17 relations that are frequent enough, the tag rule
+# is ahead for 11. The head is ahead for six: by two or three points for `det` and `case`, and by
+# ten to twenty for adverbs, "and", what "and" joins, and forms of "be". Their governors have more
+# than one tag, and a rule names one.
 #
-# Where the rule fails, the head still finds the governors of 57 %<!-- tags_alone:
-# heads/advmod/head_where_rule_fails/mean .0f --> of 178<!-- tags_alone: heads/advmod/rule_fails/mean .0f --> `advmod`
-# in a draw and of 57 %<!-- tags_alone: heads/cc/head_where_rule_fails/mean .0f --> of 99<!-- tags_alone:
-# heads/cc/rule_fails/mean .0f --> `cc`, and head 8 about half of those of some eighty determiners and of 130
-# prepositions (last row). So it is more than a look at the next noun. (For `obj` such words are too few.)
+# Now the last row. Of the determiners that the tag rule gets wrong (some eighty in a draw) and the
+# prepositions (130), head 8 still finds the governors of about half. So it does more than look for
+# the next noun. Is it grammar, then? The cleverer rule below knows no tree either, and finds more
+# than the head. A score alone never shows that a head knows grammar. One has to look at the words
+# on which simpler rules fail, and there may be one more rule to try.
 #
-# <details><summary>Is it grammar, then? A better rule that knows no tree</summary>
+# <details><summary>A cleverer rule that knows no tree</summary>
 #
-# Go to the next noun, pronoun or number, and on as long as nouns follow ("the phone book"). This finds 93 %<!--
-# tags_alone: heads/det/row_rule/mean .0f --> of the determiners' governors and 85 %<!-- tags_alone:
-# heads/case/row_rule/mean .0f --> of the prepositions', more than the head, and 75 %<!-- tags_alone:
-# heads/det/row_rule_where_rule_fails/mean .0f --> and 70 %<!-- tags_alone: heads/case/row_rule_where_rule_fails/mean
-# .0f --> of those that the first rule misses. Where this one fails, the head still finds about half, 50 %<!--
-# tags_alone: heads/det/head_where_row_rule_fails/mean .0f --> and 44 %<!-- tags_alone:
-# heads/case/head_where_row_rule_fails/mean .0f -->. But those are some 27<!-- tags_alone: heads/det/row_rule_fails/mean
-# .0f --> determiners and 59<!-- tags_alone: heads/case/row_rule_fails/mean .0f --> prepositions in a draw, and a third
-# rule may find some of them.
+# Go to the next noun, pronoun or number, and on as long as nouns follow ("the phone book"). This
+# finds 93 %<!-- tags_alone: heads/det/row_rule/mean .0f --> of the determiners' governors and
+# 85 %<!-- tags_alone: heads/case/row_rule/mean .0f --> of the prepositions', and 75 %<!--
+# tags_alone: heads/det/row_rule_where_rule_fails/mean .0f --> and 70 %<!-- tags_alone:
+# heads/case/row_rule_where_rule_fails/mean .0f --> of those that the first rule misses. Where the
+# new rule fails, the head still finds about half, 50 %<!-- tags_alone:
+# heads/det/head_where_row_rule_fails/mean .0f --> and 44 %<!-- tags_alone:
+# heads/case/head_where_row_rule_fails/mean .0f -->. But those are some 27<!-- tags_alone:
+# heads/det/row_rule_fails/mean .0f --> determiners and 59<!-- tags_alone:
+# heads/case/row_rule_fails/mean .0f --> prepositions in a draw, and a third rule may find some of
+# them.
 #
 # </details>
 #
 # <details><summary>BERT base's heads, and what "it" refers to</summary>
 #
-# For BERT base on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1) report 94.3 % for
-# determiners (offset: 51.7) and 86.8 % for direct objects (40.0), without a tag rule.
+# For BERT base on newspaper text, [Clark and others](https://arxiv.org/abs/1906.04341) (table 1)
+# report 94.3 % for determiners (offset: 51.7) and 86.8 % for direct objects (40.0), without a tag
+# rule.
 #
-# A pronoun or a second name *refers back* to something mentioned before: **coreference**, as with chapter 2's "it". In
-# BERT base one head (5-4 as they number) looks from such a mention's main word most at that of an earlier mention of
-# the same thing, in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3, table 2). The
-# nearest other mention is right in 27 %, the nearest with the same main word in 52 %, a small system of rules in 69 %.
+# A pronoun or a second name *refers back* to something mentioned before: **coreference**, as with
+# chapter 2's "it". The main word of such a mention should attend most to the main word of an
+# earlier mention of the same thing. In one head of BERT base (5-4 in the paper's numbering) it does
+# so in 65 % of the cases of CoNLL-2012 (documents cut off at 128 tokens; section 4.3, table 2). The
+# nearest other mention is right in 27 %, the nearest with the same main word in 52 %, a small
+# system of rules in 69 %.
 #
 # </details>
 #
@@ -586,17 +600,19 @@ plt.show()
 #
 # ### The best of 144 coins
 #
-# A colleague looks for the best head on twelve sentences, and reports what it finds on the same twelve. There are 72
-# heads and two directions: 144 coins are tossed.
+# A colleague looks for the best head on twelve sentences, and reports what it finds on the same
+# twelve. With 72 heads and two directions, that is like tossing 144 coins and showing the luckiest.
 
 # %% [markdown]
-# **Predict.** The model is the *untrained* BERT. The best of its heads for subjects, of 144 tries, finds what share of
-# their verbs in the twelve sentences by which it was chosen: a tenth, a quarter, or more than half?
+# **Predict.** The model is the *untrained* BERT. The best of its heads for subjects, of 144 tries,
+# finds what share of their verbs in the twelve sentences on which it was chosen: a tenth, a
+# quarter, or more than half?
 #
 # <details><summary>Answer</summary>
 #
-# More than half, 58 %. One head with random weights finds a tenth or two, and so one guesses low. But this is the best
-# of 144 on few words, and somebody is always lucky. On other sentences the luck is gone: 26 %.
+# More than half, 58 %. One head with random weights finds a tenth or two, so a low guess is
+# tempting. But this is the best of 144 on few words, and somebody is always lucky. On other
+# sentences the luck is gone: 26 %.
 #
 # </details>
 
@@ -620,23 +636,26 @@ for same, others in lucky.values():
 assert 0.5 < lucky["nsubj"][0] and lucky["nsubj"][1] < 0.35
 
 # %% [markdown]
-# Choosing does not feel like training, but it is. What was chosen on some sentences is counted on others.
+# Choosing does not feel like training, but it is. What was chosen on some sentences must be counted
+# on others.
 #
-# And what a head looks at is not yet what it is *for*. In one of the tests of *Attention is not explanation* (Jain and
-# Wallace, 2019) quite different weights gave the same answers. (The reply, *Attention is not not explanation*
-# (Wiegreffe and Pinter, 2019): to a second model that has to rely on them such weights are of less use.) Weights are
-# good for forming hypotheses; to test one, change something, and measure what is lost. Today one also puts in what the
-# layer computed for another sentence (*activation patching*), or changes single directions of a vector that were found
-# by a *sparse autoencoder*. [Chapter 16b](16b_probing.ipynb#looking-and-using) silences two heads of this page.
+# And where a head looks is not yet what it is *for*. In one of the tests of *Attention is not
+# explanation* (Jain and Wallace, 2019), quite different weights gave the same answers. (The reply,
+# *Attention is not not explanation*: to a second model that has to rely on them, such weights are
+# of less use.) Weights are good for forming hypotheses. To test one, change something and measure
+# what is lost: [chapter 16b](16b_probing.ipynb#looking-and-using) silences two heads of this
+# chapter. (Today one also puts in what a layer computed for another sentence, *activation
+# patching*, or changes single directions of a vector that a *sparse autoencoder* has found.)
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. One head for all.** No single head follows all relations, Clark and others write. What share of *all*
-# governors in the test sentences does the best single head find, chosen on the other 114, and what the best single
-# offset? (Leave out the root and punctuation.)
+# **Exercise 1. One head for all.** No single head follows all relations, Clark and others write.
+# What share of *all* governors in the test sentences does the best single head find, and what share
+# the best single offset? Choose both on the other 114 sentences. (Leave out the root and
+# punctuation.)
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -667,10 +686,10 @@ for relation in ("det", "nsubj", "obj", "case"):
 # luckiest wins.
 
 # %% [markdown]
-# **Exercise 3. Where does each head look?** For a head that spreads its attention over all $n$ words alike, the entropy
-# of a row is $\log n$; for one that looks at a single word it is 0. Compute the mean entropy of each head's rows over
-# the test sentences, without `[CLS]` and `[SEP]` as rows. Which head has the lowest, and what is $e$ to that power: at
-# how many words does it look?
+# **Exercise 3. Where does each head look?** For a head that spreads its attention over all $n$
+# words alike, the entropy of a row is $\log n$; for one that looks at a single word it is 0.
+# Compute the mean entropy of each head's rows over the test sentences, without `[CLS]` and `[SEP]`
+# as rows. Which head has the lowest? And $e$ to that power: at how many words does it look?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3
@@ -685,35 +704,38 @@ for name, place in (("lowest", entropy.argmin()), ("highest", entropy.argmax()))
 # %% [markdown]
 # ## Summary
 #
-# 1. Attention between pieces becomes attention between words: the sum over what is attended to, the mean over who
-#    attends.
+# 1. Attention between pieces becomes attention between words: the sum over the pieces attended to,
+#    the mean over the pieces that attend.
 # 2. Some heads have habits: one looks back one word, and much attention rests on `[CLS]`.
-# 3. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying* distances, better than
-#    any fixed offset; its untrained twin has none.
-# 4. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more in our sentences,
-#    and in UD English for 11 of 17 relations. What a head knows beyond them shows only where they fail.
-# 5. The best of 72 heads, in two directions, looks good on the sentences by which it was chosen, even in an untrained
-#    BERT. Choose on some sentences, count on others.
+# 3. MiniLM has heads that follow determiners, prepositions and objects to governors at *varying*
+#    distances, better than any fixed offset; its untrained twin has none.
+# 4. But "the next noun" or "the last verb", rules that know tags and no tree, find as many or more
+#    in our sentences, and in UD English for 11 of 17 relations. What a head knows beyond them shows
+#    only where they fail.
+# 5. The best of 72 heads, in two directions, looks good on the sentences on which it was chosen,
+#    even in an untrained BERT. Choose on some sentences, count on others.
 #
-# **Homework 7**, question 4, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
+# **Homework 7**, question 4, is about this chapter:
+# [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
-# **Next:** where a head looks is one thing, what arrives in the vectors another. [Chapter 16b](16b_probing.ipynb) reads
-# the layers with probes.
+# **Next:** where a head looks is one thing, what arrives in the vectors another. [Chapter
+# 16b](16b_probing.ipynb) reads the layers with probes.
 #
 # ## References
 #
-# - Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher D. Manning (2019). *[What does BERT look at? An
-#   analysis of BERT's attention](https://arxiv.org/abs/1906.04341).* BlackboxNLP. Sections 3 and 4, tables 1 and 2.
+# - Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher D. Manning (2019). *[What does BERT
+#   look at? An analysis of BERT's attention](https://arxiv.org/abs/1906.04341).* BlackboxNLP.
+#   Sections 3 and 4, tables 1 and 2.
 # - Ian Tenney, Dipanjan Das and Ellie Pavlick (2019). *[BERT rediscovers the classical NLP
 #   pipeline](https://arxiv.org/abs/1905.05950).* ACL.
-# - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not explanation](https://arxiv.org/abs/1902.10186).* NAACL.
-#   The reply: Sarah Wiegreffe and Yuval Pinter (2019). *[Attention is not not
-#   explanation](https://arxiv.org/abs/1908.04626).* EMNLP.
-# - Christopher D. Manning et al. (2020). *Emergent linguistic structure in artificial neural networks trained by
-#   self-supervision.* PNAS 117. The picture of heads in the lecture.
-# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal
-#   Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
+# - Sarthak Jain and Byron C. Wallace (2019). *[Attention is not
+#   explanation](https://arxiv.org/abs/1902.10186).* NAACL. The reply: Sarah Wiegreffe and Yuval
+#   Pinter (2019). *[Attention is not not explanation](https://arxiv.org/abs/1908.04626).* EMNLP.
+# - Christopher D. Manning et al. (2020). *Emergent linguistic structure in artificial neural
+#   networks trained by self-supervision.* PNAS 117. The picture of heads in the lecture.
+# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021).
+#   *[Universal Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
 # - John Hewitt and Christopher D. Manning (2019). *[A structural probe for finding syntax in word
 #   representations](https://aclanthology.org/N19-1419/).* NAACL.
-# - Zhiyong Wu, Yun Chen, Ben Kao and Qun Liu (2020). *[Perturbed masking: parameter-free probing for analyzing and
-#   interpreting BERT](https://arxiv.org/abs/2004.14786).* ACL.
+# - Zhiyong Wu, Yun Chen, Ben Kao and Qun Liu (2020). *[Perturbed masking: parameter-free probing
+#   for analyzing and interpreting BERT](https://arxiv.org/abs/2004.14786).* ACL.

@@ -1,10 +1,11 @@
 # %% [markdown]
 # # Probing the layers
 #
-# *A light box is a light.* The first "light" is an adjective, the second a noun. In the middle of MiniLM each of the
-# two is 384 numbers, and none of them says "noun". Yet a small classifier, trained on such vectors, has the tags of 97
-# in 100 words right, in sentences that it has never seen. **Does the layer know what a noun is, or has the classifier
-# learned it by heart? And if a layer knows, which one?**
+# *A light box is a light.* The first "light" is an adjective, the second a noun. In the middle of
+# MiniLM each of the two is 384 numbers, and none of them says "noun". Yet a small classifier,
+# trained on such vectors, gets the tags of 97 in 100 words right, in sentences that it has never
+# seen. **Does the layer know what a noun is, or has the classifier learned it by heart? And if a
+# layer knows, which one?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -70,13 +71,14 @@ model = models["MiniLM"]
 # %% [markdown]
 # ## A probe in three lines
 #
-# Attention, which [chapter 16](16_what_bert_learns.ipynb) looked at, is only the road; what arrives are vectors. Are a
-# word's tag and its relation to its governor *in* its vector? A **probe** is a classifier that is trained to read them
-# off, while BERT stays as it is. If a weak probe succeeds, the vector must have made it easy. Weak means linear here: a
-# matrix $W$, a bias, a softmax.
+# Attention, which [chapter 16](16_what_bert_learns.ipynb) looked at, is only the road; what arrives
+# are vectors. Does a word's vector hold its tag, and its relation to its governor? A **probe** is a
+# classifier that is trained to read such labels off the vectors, while BERT stays as it is. If a
+# weak probe succeeds, the vectors must have made it easy. Weak means linear here: a matrix $W$, a
+# bias, a softmax.
 #
-# Of the 154 short sentences of chapter 16, 114 are to learn from. (Punctuation counts as words here, 43 of the 345 that
-# are asked, and easy ones.)
+# Of the 154 short sentences of chapter 16, the probes learn from 114 and are asked about 40.
+# (Punctuation counts as words here, 43 of the 345 that are asked, and easy ones.)
 
 # %%
 train, validation, test = (data.load("treebank", split) for split in data.SPLITS)
@@ -86,10 +88,11 @@ for field in ("words", "upos", "relations"):
     print(f"{field:10}", *(f"{entry:9}" for entry in test[0][field]))
 
 # %% [markdown]
-# Of MiniLM's seven **hidden states**, state 0 is the embeddings, before any context, and state $\ell$ comes out of
-# layer $\ell - 1$, since layers count from 0. From all words' vectors in state 2, let logistic regression learn their
-# tags. Every number is first scaled to mean 0 and variance 1 over the training words, and large weights cost something,
-# because 384 numbers for a thousand words leave much room for chance.
+# MiniLM has seven **hidden states**. State 0 is the embeddings, before any context, and state
+# $\ell$ comes out of layer $\ell - 1$, since layers count from 0. We take all words' vectors in
+# state 2 and let logistic regression learn the tags. Each of the 384 numbers is first scaled to
+# mean 0 and variance 1 over the training words. And large weights cost something, because 384
+# numbers for a thousand words leave much room for chance.
 
 
 # %%
@@ -131,10 +134,12 @@ print(f"tags right: {told:.2f} of {len(x_test)} words")
 #
 # ### The same in PyTorch
 #
-# We shall train dozens of probes, some on several states at once. So here is the same written out. Several states are
-# mixed by the `ScalarMix` that you built in [chapter 15b](15b_which_layers.ipynb#a-mix-of-all-layers); a single one is
-# only multiplied by its $\gamma$. Scaled state by state, none counts for more merely because its numbers are large. The
-# optimizer, L-BFGS, sees all words at once and finds its steps by itself: no learning rate to choose, nothing random.
+# We shall train dozens of probes, some on several states at once, so here is the same probe written
+# out. It mixes states with the `ScalarMix` that you built in [chapter
+# 15b](15b_which_layers.ipynb#a-mix-of-all-layers); a single state is only multiplied by $\gamma$.
+# Each state is scaled on its own, so that none counts for more merely because its numbers are
+# large. The optimizer, L-BFGS, sees all words at once and finds its own step sizes: no learning
+# rate to choose, nothing random.
 
 
 # %%
@@ -204,9 +209,10 @@ for ours, theirs in zip(*(probe.parameters() for probe in both), strict=True):
 # %% [markdown]
 # ## A probe that learns words by heart
 #
-# Suppose a probe on the embeddings tags 90 % of the words right. Do the embeddings know grammar? They know *words*, and
-# a probe that has seen "the" a hundred times as a `DET` needs no more. Two baselines tell how far this goes. The first
-# looks at no vector at all: give each word the label that it had most often.
+# Suppose a probe on the embeddings gets 90 % of the tags right. Do the embeddings know grammar?
+# They know *words*, and a probe that has seen "the" a hundred times as a `DET` needs no more. Two
+# baselines show how far this goes. The first looks at no vector at all: give each word the label
+# that it had most often in training.
 
 
 # %%
@@ -235,9 +241,10 @@ guess = by_word(words_of(learn), labels_of(learn, "upos"), words_of(test))
 assert [tags[i] for i in librarys] == guess
 
 # %% [markdown]
-# The second is the **control task** (Hewitt and Liang, 2019). Give each *type*, each different word, a random label
-# (drawn as often as the real ones occur), the same wherever it stands, and train the same probe to predict that. No
-# vector was made to hold these labels. What the probe gets right beyond guessing, it has learned by heart.
+# The second is the **control task** (Hewitt and Liang, 2019). Give each *type*, that is, each
+# different word, a random label: drawn as often as the real ones occur, and the same wherever the
+# word stands. Then train the same probe to predict these labels. No vector was made to hold them,
+# so what the probe gets right beyond guessing, it has learned by heart.
 
 
 # %%
@@ -261,9 +268,9 @@ print("tags   ", *(f"{names[label]:5}" for label in real))
 print("control", *(f"{names[label]:5}" for label in drawn))
 
 # %% [markdown]
-# Now to all seven states of MiniLM and of its untrained twin, for two tasks, each with its control: the tag, and the
-# relation to the governor. A type must keep its label from the sentences to learn from to those that are asked, so both
-# are drawn in one call.
+# Now we probe all seven states of MiniLM and of its untrained twin, on two tasks, each with its
+# control: the tag, and the relation to the governor. (A type must keep its control label from the
+# training sentences to the test sentences, so both are drawn in one call.)
 
 
 # %%
@@ -283,15 +290,16 @@ tasks = {
 }
 
 # %% [markdown]
-# **Predict.** There are 26 relations, and in the control task each word type has one of them by chance. From the
-# embeddings, how many of these meaningless labels does a probe get right on the test words: a tenth, a third, two
-# thirds?
+# **Predict.** There are 26 relations, and in the control task each word type has one of them by
+# chance. From the embeddings, how many of these meaningless labels does a probe get right on the
+# test words: a tenth, a third, two thirds?
 #
 # <details><summary>Answer</summary>
 #
-# Almost two thirds. The labels mean nothing, but a type keeps its label, the embedding tells which type it is, and 63 %
-# of the test words are of a type that the probe has met in training. It has learned their labels by heart. (A tenth is
-# what guessing gives, and on types that it has not met the probe gets no more; on those that it has met, nearly all.)
+# Almost two thirds. The labels mean nothing, but a type keeps its label, the embedding tells which
+# type it is, and 63 % of the test words are of a type that the probe has met in training. It has
+# learned their labels by heart and gets nearly all of them right. (On types that it has not met, it
+# gets no more than guessing gives, a tenth.)
 #
 # </details>
 
@@ -318,19 +326,22 @@ for task, (n_classes, *kinds) in tasks.items():
             print(f"{task:9} {name:10} {kind:12} {shares}")
 
 # %% [markdown]
-# What is right on the real task minus what is right on the control task is the probe's **selectivity**. It says how
-# much better the probe does at labels that follow some rule than at labels that can only be learned type by type. It
-# does not say how many of the real labels were learned by heart: the baseline by word has 0.76 of the tags, more than
-# the control's 0.68.
+# What is right on the real task minus what is right on the control task is the probe's
+# **selectivity**. From the embeddings, for relations: 0.72 − 0.64 = 0.08. It says how much better
+# the probe does at labels that follow some rule than at labels that can only be learned type by
+# type. It does not say how many of the real labels were learned by heart: the baseline by word has
+# 0.76 of the tags, more than the control's 0.68.
 
 # %% [markdown]
-# **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has 0.82. Ten points more.
-# How much more selective is it: by ten points too, by about twenty, or not at all?
+# **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has
+# 0.82. Ten points more. How much more selective is it: by ten points too, by about twenty, or not
+# at all?
 #
 # <details><summary>Answer</summary>
 #
-# By about twenty: from 0.08 to about 0.26. State 3 gains ten points on the real task, and loses eight on the control.
-# The accuracy alone hides half of the difference, because the embeddings' probe has learned so much by heart.
+# By about twenty: from 0.08 to about 0.26. State 3 gains ten points on the real task, and loses
+# eight on the control. The accuracy alone hides half of the difference, because the embeddings'
+# probe has learned so much by heart.
 #
 # </details>
 
@@ -370,7 +381,8 @@ figure.legend(handles, labels, ncols=3, loc="outside lower center", fontsize=9)
 plt.show()
 
 # %% [markdown]
-# Of the test words, 128 are of types that no sentence to learn from has. Can the probe on the embeddings tag these?
+# Of the test words, 128 are of types that occur in no training sentence. Can the probe on the
+# embeddings tag these?
 
 # %% tags=["atol=0.03"]
 met = {word.lower() for word in words_of(learn)}
@@ -403,26 +415,23 @@ for task in tasks:
 # %% [markdown]
 # ### What the probes say
 #
-# **Context helps, early.** The embeddings alone beat the baseline by word, mostly on words that the probe has not met:
-# similar words have similar vectors. Tags are at their best two layers later, relations soon after.
+# **Context helps, early.** The embeddings alone beat the baseline by word, mostly on words that the
+# probe has not met: similar words have similar vectors. Tags are easiest to read two layers later,
+# relations soon after.
 #
-# **Then it fades.** At the end both are harder to read than before the first layer. MiniLM was last trained to make
-# *sentence* vectors, and for these it may matter little whether a word was subject or object.
+# **Then it fades.** At the end both are harder to read than before the first layer. MiniLM was last
+# trained to make *sentence* vectors, and for these it may matter little whether a word was subject
+# or object.
 #
-# **The control task bites.** On the embeddings, labels that mean nothing are learned nearly as well as relations, at
-# state 3 much less well. Part of that fall is no merit: the vectors there say less of *which* word it is, so that
-# nobody could learn the labels by heart as well. (Nor is selectivity the last word: [Pimentel and others
-# (2020)](https://arxiv.org/abs/2004.03061) ask for the best probe that can be found, weak or not, and [Voita and Titov
-# (2020)](https://arxiv.org/abs/2003.12298) count the bits that it takes to learn the labels with a probe's help.)
+# **The control task bites.** From the embeddings, meaningless labels are learned nearly as well as
+# relations; at state 3 much less well. Not all of that drop is to state 3's credit. Its vectors say
+# less of *which* word it is, so the labels are harder to learn by heart.
 #
-# **An untrained BERT has seven tags in ten right.** That is *below* the baseline without vectors, and its selectivity
-# is near zero, or below: its vectors tell words apart, and little else. (For relations it is above the baseline,
-# perhaps because its vectors hold the position, too; on UD English it is level with it.)
+# **An untrained BERT gets seven tags in ten right.** That is *below* the baseline without vectors,
+# and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For
+# relations it is above that baseline, perhaps because its vectors hold the position, too.)
 #
-# **Read a sentence of your own.** These probes for tags, and those of the control task, [run on what you
-# type](../book/live.md#a-sentence-read-by-probes). What the probe on the embeddings says of *watch*, the verb and the
-# noun, it has from the word and its place alone. From which state on does it say two things, and what does the control
-# probe say about *watch*?
+# <details><summary>On real English, and beyond selectivity</summary>
 #
 # On UD English, with 400 sentences to train on and three draws, the curves have the same shape:
 #
@@ -433,10 +442,25 @@ for task in tasks:
 # | relation | 64 %<!-- probing: relation/minilm/layers/0/mean .0f --> | 76 %<!-- probing: relation/minilm/layers/2/mean .0f --> | 77 %<!-- probing: relation/minilm/layers/3/mean .0f --> | 62 %<!-- probing: relation/minilm/layers/6/mean .0f --> | 55 %<!-- probing: relation/by_word/mean .0f --> |
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
-# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!-- probing:
-# relation/minilm/selectivity/3/mean .0f -->. Does BERT base, which was never trained to make sentence vectors, fade at
-# the end, too? On the tasks of [Liu and others (2019)](https://arxiv.org/abs/1903.08855) its middle layers serve best.
-# We have not measured it; with an internet connection the next cell asks either model.
+# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!--
+# probing: relation/minilm/selectivity/3/mean .0f -->.
+#
+# Selectivity is not the last word. [Pimentel and others (2020)](https://arxiv.org/abs/2004.03061)
+# ask for the best probe that can be found, weak or not, and [Voita and Titov
+# (2020)](https://arxiv.org/abs/2003.12298) count the bits that it takes to learn the labels with a
+# probe's help.
+#
+# </details>
+#
+# **Read a sentence of your own.** These probes for tags, and those of the control task, [run on
+# what you type](../book/live.md#a-sentence-read-by-probes). Try *watch*, as a verb and as a noun.
+# The probe on the embeddings has only the word and its place to go by. From which state on does it
+# tell the two apart, and what does the control probe say about *watch*?
+#
+# Does BERT base, which was never trained to make sentence vectors, fade at the end, too? On the
+# tasks of [Liu and others (2019)](https://arxiv.org/abs/1903.08855) its middle layers serve best.
+# We have not measured it; with an internet connection the next cell asks either model about real
+# English.
 
 # %%
 REAL = False  # True: probes on UD English, from the hub or from a mirror
@@ -459,20 +483,22 @@ if REAL:
 # %% [markdown]
 # ### Tag and place in place of a vector
 #
-# One control is still missing for the relations. "the" is a `det` wherever it stands, and most of what is called `case`
-# is a preposition: the relation of a word is partly told by its tag, and by where in the sentence it stands. So give
-# the same probe no vector at all, but 27 numbers: 15 for the word's tag and 12 for its place, each a 1 among zeros.
+# One control is still missing for the relations. "the" is a `det` wherever it stands, and a
+# preposition is nearly always a `case`: a word's tag, and its place in the sentence, tell a good
+# part of its relation. So give the same probe no vector at all, but 27 numbers: 15 for the word's
+# tag and 12 for its place, each a 1 among zeros.
 
 # %% [markdown]
-# **Predict.** From MiniLM's best state the probe has 0.82 of the relations right (the best of seven, picked on these
-# very words, so if anything it flatters), from the embeddings 0.72. How many does it get right from tag and place: a
-# third, a half, or three quarters?
+# **Predict.** From MiniLM's best state the probe has 0.82 of the relations right (the best of
+# seven, picked on these very words, so if anything it flatters), from the embeddings 0.72. How many
+# does it get right from tag and place: a third, a half, or three quarters?
 #
 # <details><summary>Answer</summary>
 #
-# Three quarters, about as many as from the embeddings; the tag alone gives 0.70. A third or a half is tempting, as no
-# word is seen. But the word alone had 0.52 ("by word"), and the tag is worth more, for it is known of new words, too.
-# So what the middle states add is not the step from 0.52 to 0.82, but a much smaller one.
+# Three quarters, about as many as from the embeddings; the tag alone gives 0.70. A third or a half
+# is tempting, as the probe sees no word. But the word alone had 0.52 ("by word"), and the tag is
+# worth more, for new words have one, too. So what the middle states add is not the step from 0.52
+# to 0.82, but a much smaller one.
 #
 # </details>
 
@@ -502,33 +528,38 @@ assert 0.66 < tag_alone < alone - 0.02
 assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 
 # %% [markdown]
-# The last line is a warning: told the tags of the two neighbours as well, and no vector, the probe does better than on
-# any of MiniLM's states. On UD English tag and place give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f --> (the
-# embeddings gave 64 %<!-- probing: relation/minilm/layers/0/mean .0f -->), with the neighbours' tags 75 %<!--
-# tags_alone: relation/tags_of_three_and_place/mean .0f -->, where state 3 gave 77 %<!-- probing:
-# relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them first.) So what the
-# probe reads takes hardly more than the tags around a word. It does not follow that MiniLM knows no more; but if it
-# does, that has to be shown in another way.
+# The last line is a warning. Told the tags of the two neighbours as well, and given no vector, the
+# probe does better than on any of MiniLM's states. It is much the same on UD English: tag and place
+# give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f -->, the embeddings 64 %<!-- probing:
+# relation/minilm/layers/0/mean .0f -->; with the neighbours' tags it is 75 %<!-- tags_alone:
+# relation/tags_of_three_and_place/mean .0f -->, from state 3 77 %<!-- probing:
+# relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
+# first.)
+#
+# So for what the probe reads, hardly more is needed than the tags around a word. MiniLM may know
+# more, but that has to be shown in another way.
 #
 # ## A mix of all layers
 #
-# So far each probe saw one state. Given all seven, our `Probe` learns the shares $s_\ell$ of its [scalar
-# mix](15b_which_layers.ipynb#a-mix-of-all-layers) along with $W$.
+# So far each probe saw one state. Given all seven, our `Probe` learns the shares $s_\ell$ of its
+# [scalar mix](15b_which_layers.ipynb#a-mix-of-all-layers) along with $W$.
 #
 # ### At which layer is it solved?
 #
-# Tenney and others ask at which layer each of eight tasks is solved, and find what they call the *classical pipeline*:
-# tags first, then phrases and dependencies (our relations), then names, then who did what to whom, and what "it" refers
-# to last. Our treebank marks two of the eight, tags and dependencies. The paper has two measures, and numbers the
-# states as we do.
+# Tenney and others ask at which layer each of eight tasks is solved, and find what they call the
+# *classical pipeline*: tags first, then phrases and dependencies (our relations), then names, then
+# who did what to whom, and last what "it" refers to. Our treebank marks two of the eight, tags and
+# dependencies. The paper has two measures, and numbers the states as we do.
 #
-# - The **centre of gravity** of the shares, $\sum_\ell \ell\, s_\ell$, of a probe that may mix all states.
-# - **Differential scores**: train probes that may mix the states 0 to $\ell$ only, for each $\ell$; what state $\ell$
-#   *adds* is $\Delta_\ell = \mathrm{Score}(0 \ldots \ell) - \mathrm{Score}(0 \ldots \ell - 1)$. The mean place of these
-#   gains is the **expected layer**, $\sum_\ell \ell\, \Delta_\ell / \sum_\ell \Delta_\ell$.
+# - The **centre of gravity** of the shares, $\sum_\ell \ell\, s_\ell$, of a probe that may mix all
+#   states.
+# - **Differential scores**: for each $\ell$, train a probe that may mix the states 0 to $\ell$
+#   only; what state $\ell$ *adds* is $\Delta_\ell = \mathrm{Score}(0 \ldots \ell) -
+#   \mathrm{Score}(0 \ldots \ell - 1)$. The mean place of these gains is the **expected layer**,
+#   $\sum_\ell \ell\, \Delta_\ell / \sum_\ell \Delta_\ell$.
 #
-# By hand: cumulative scores of 0.50, 0.70, 0.80 give Δ = 0.20, 0.10, and the expected layer (1 · 0.2 + 2 · 0.1) / 0.3
-# = 1.33.
+# By hand: cumulative scores of 0.50, 0.70, 0.80 give Δ = 0.20, 0.10, and the expected layer (1 ·
+# 0.2 + 2 · 0.1) / 0.3 = 1.33.
 
 
 # %% tags=["atol=0.15"]
@@ -581,37 +612,45 @@ assert abs(centres["tag"] - centres["relation"]) < 0.4
 assert expected["tag"] < expected["relation"] < 3
 
 # %% [markdown]
-# By differential scores tags come before relations, as in the pipeline, by less than one layer of six. By the centres
-# of gravity, which lie closer together in the paper's BERT, too, there is no order worth the name. With 345 test words,
-# one word is 0.003: differential scores near zero are mostly noise. On UD English, where a test has thousands of words,
-# the expected layers are 1.5<!-- probing: tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing:
-# relation/minilm/expected_layer/mean .1f --> for relations, the centres 2.4<!-- probing:
-# tag/minilm/centre_of_gravity/mean .1f --> and 2.4<!-- probing: relation/minilm/centre_of_gravity/mean .1f -->. By
-# expected layers tags come first in each of the three draws, by a quarter of a layer at most; by centres relations do,
-# by less still. If this is a pipeline, it is a short one: neither task gains anything to speak of after state 3.
+# By differential scores tags come before relations, as in the pipeline, but by less than one layer
+# of six. By the centres of gravity there is no order worth the name; in the paper's BERT, too, they
+# lie closer together. (With 345 test words, one word is 0.003: differential scores near zero are
+# mostly noise.)
+#
+# On UD English, where a test has thousands of words, the expected layers are 1.5<!-- probing:
+# tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing:
+# relation/minilm/expected_layer/mean .1f --> for relations; both centres are 2.4<!-- probing:
+# tag/minilm/centre_of_gravity/mean .1f -->. By expected layers tags come first in each of the three
+# draws, by a quarter of a layer at most; by centres relations do, by less still. If this is a
+# pipeline, it is a short one: neither task gains anything to speak of after state 3.
 
 # %% [markdown]
 # ## What goes wrong
 #
 # ### Looking and using
 #
-# A colleague has found, as [chapter 16](16_what_bert_learns.ipynb#heads-against-a-fixed-offset) has, that in layer 2
-# head 8 looks from determiners to their nouns and head 0 from objects to their verbs, and writes: "Through these heads
-# MiniLM learns what is a determiner, what an object." Nobody has tried it. So we silence a head, that is, set what it
-# contributes to zero (what was in the vectors before stays, and so does the layer's feed-forward net), and ask a probe
-# of state 3, which layer 2 puts out. So that there are objects enough, all 154 sentences are asked, a fifth at a time,
-# by a probe that was trained on the whole model and the other four fifths.
+# A colleague has found, as [chapter 16](16_what_bert_learns.ipynb#heads-against-a-fixed-offset)
+# has, that in layer 2 head 8 looks from determiners to their nouns and head 0 from objects to their
+# verbs. She writes: "Through these heads MiniLM learns what a determiner is, and what an object
+# is." She has not tried it.
+#
+# So we silence a head, that is, we set what it contributes to zero, and ask a probe of state 3,
+# which layer 2 puts out. (What was in the vectors before stays, and so does the layer's
+# feed-forward net.) To have enough objects, we ask about all 154 sentences, a fifth at a time, with
+# a probe that was trained on the whole model and the other four fifths.
 
 # %% [markdown]
-# **Predict.** The probes have 187 of 190 determiners right, and 73 of 99 objects. What becomes of the determiners
-# without head 8, and of the objects without head 0: is next to nothing lost, about a sixth, or half?
+# **Predict.** The probes have 187 of 190 determiners right, and 73 of 99 objects. What becomes of
+# the determiners without head 8, and of the objects without head 0: is next to nothing lost, about
+# a sixth, or half?
 #
 # <details><summary>Answer</summary>
 #
-# Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell: "the" is a `det`
-# wherever it stands, and without any head of the layer the probes still have nearly all. Objects can be lost: without
-# head 0 thirteen, a sixth, without any other head about half as many at most. And it is the *looking*: let head 0
-# speak, but look at all words alike, and as many are lost.
+# Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell:
+# "the" is a `det` wherever it stands, and without any head of the layer the probes still have
+# nearly all. Objects can be lost: without head 0 thirteen, a sixth, without any other head about
+# half as many at most. And it is the *looking* that counts: let head 0 speak, but look at all words
+# alike, and as many are lost.
 #
 # </details>
 
@@ -680,24 +719,31 @@ assert 8 <= whole[1] - alike_0[1] <= 15 and alike_0[1] < min(all_alike) - 1
 assert whole[1] - without_layer_0[1] <= 5 and without_2[1] <= without_0[1] + 1
 
 # %% [markdown]
-# So she is right in part: of the objects found, a sixth are found through head 0. About head 8 the test says nothing.
-# Nor does it about the head of layer 0 that only looks back: all heads of that layer can go at next to no cost. To
-# learn what a head is for, change something, and measure what *can* be lost.
+# So she is right in part: of the objects found, a sixth are found through head 0. About head 8 the
+# test says nothing. Nor does it about the head of layer 0 that only looks back: all heads of that
+# layer can go at next to no cost. To learn what a head is for, change something, and measure what
+# *can* be lost.
 #
-# (A head set to zero makes vectors that the probe has never met, which may confuse it; that looking everywhere alike
-# costs as much speaks against this. More usual today is the head's mean output in place of zero, or a probe trained
-# anew. Or one removes from the vectors all that a probe reads a tag by, and measures how much worse the model guesses
-# words: [amnesic probing](https://arxiv.org/abs/2006.00995).)
+# <details><summary>Other ways to take something away</summary>
+#
+# A head set to zero makes vectors that the probe has never met, which may confuse it. (That looking
+# everywhere alike costs as much speaks against this.) More usual today is the head's mean output in
+# place of zero, or a probe trained anew. Or one removes from the vectors all that a probe reads a
+# tag by, and measures how much worse the model guesses words: [amnesic
+# probing](https://arxiv.org/abs/2006.00995).
+#
+# </details>
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. Shares are settings, too.** For names, [chapter 15b](15b_which_layers.ipynb#names) saw the largest share
-# go from 0.21 to 0.84, as uneven shares cost less in training (`l2_mix`, a penalty on $|\mathbf{w}|^2$ that is already
-# in Peters and others). Train the probe for tags on all states with penalties of 0, 0.01 and 1. What happens to the
-# largest share, and what to the accuracy?
+# **Exercise 1. Shares are settings, too.** For names, [chapter 15b](15b_which_layers.ipynb#names)
+# saw the largest share go from 0.21 to 0.84, as uneven shares cost less in training (`l2_mix`, a
+# penalty on $|\mathbf{w}|^2$ that is already in Peters and others). Train the probe for tags on all
+# states with penalties of 0, 0.01 and 1. What happens to the largest share, and what to the
+# accuracy?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 1
@@ -712,8 +758,9 @@ for l2_mix in (0.0, 0.01, 1.0):
 # readings of the same vectors.
 
 # %% [markdown]
-# **Exercise 2. Labels drawn anew.** The control labels must be the same for training and test words. What does the
-# control accuracy on the embeddings become if they are drawn separately for the two? What would one conclude from it?
+# **Exercise 2. Labels drawn anew.** The control labels must be the same for training and test
+# words. What does the control accuracy on the embeddings become if they are drawn separately for
+# the two? What would one conclude from it?
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 2
@@ -750,28 +797,30 @@ for l2 in (1.0, 0.01, 0.0001):
 # %% [markdown]
 # ## Summary
 #
-# 1. A probe is a weak classifier on frozen vectors. That it succeeds says that something can be read off them, by a
-#    reader who was trained.
-# 2. In a control task each type has a random label. What a probe gets right there it has learned by heart; the
-#    difference to the real task is its selectivity. It sets layers apart that accuracy hardly does, in part because
-#    later states say less of which word it is.
-# 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the end. Of the
-#    relations, tag and place alone give three quarters.
-# 4. By differential scores tags come less than a layer before relations. The shares of a scalar mix show no order, and
-#    depend on a penalty.
+# 1. A probe is a weak classifier on frozen vectors. If it succeeds, something can be read off them,
+#    by a reader who was trained.
+# 2. In a control task each type has a random label. What a probe gets right there it has learned by
+#    heart; the difference to the real task is its selectivity. It separates layers that accuracy
+#    hardly separates, in part because later states say less of which word it is.
+# 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the
+#    end. But tag and place alone, without a vector, give three quarters of the relations.
+# 4. By differential scores tags come less than a layer before relations. The shares of a scalar mix
+#    show no order, and depend on a penalty.
 # 5. Where a head looks does not tell what it is for: silence it, and measure what can be lost.
 #
-# **Homework 7**, questions 1 to 3, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
+# **Homework 7**, questions 1 to 3, is about this chapter:
+# [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
-# **Next:** heads and probes ask for one link, one label at a time. [Chapter 16c](16c_trees.ipynb) asks for whole trees.
+# **Next:** heads and probes ask for one link, one label at a time. [Chapter 16c](16c_trees.ipynb)
+# asks for whole trees.
 #
 # ## References
 #
 # - John Hewitt and Percy Liang (2019). *[Designing and interpreting probes with control
 #   tasks](https://arxiv.org/abs/1909.03368).* EMNLP. Section 2.
-# - Matthew E. Peters et al. (2018). *[Deep contextualized word representations](https://arxiv.org/abs/1802.05365).*
-#   NAACL. Equation 1: the scalar mix.
+# - Matthew E. Peters et al. (2018). *[Deep contextualized word
+#   representations](https://arxiv.org/abs/1802.05365).* NAACL. Equation 1: the scalar mix.
 # - Ian Tenney, Dipanjan Das and Ellie Pavlick (2019). *[BERT rediscovers the classical NLP
 #   pipeline](https://arxiv.org/abs/1905.05950).* ACL. Section 3, figure 2.
-# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal
-#   Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
+# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021).
+#   *[Universal Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.

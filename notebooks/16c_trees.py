@@ -1,12 +1,13 @@
 # %% [markdown]
 # # Trees inside BERT
 #
-# *The farmer sold his horse to a stranger.* Its tree is drawn below. How far apart are its words? "The" and "farmer"
-# one link, "farmer" and "horse" two, "his" and "stranger" three. All these distances are one table.
+# *The farmer sold his horse to a stranger.* Its tree is drawn below. How far apart are its words?
+# "The" and "farmer" one link, "farmer" and "horse" two, "his" and "stranger" three. All these
+# distances together fill one table.
 #
-# Chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb) read MiniLM word by word: this word's governor,
-# that word's tag. Here we ask for all links of a sentence at once. **Can the tree be read out of the model as a whole?
-# And how much of it does one get without any model?**
+# Chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb) read MiniLM word by word:
+# this word's governor, that word's tag. Here we ask for all links of a sentence at once. **Can the
+# tree be read out of the model as a whole? And how much of it can be had without any model?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -35,11 +36,13 @@ draw("tree_twice")
 # - score trees against a treebank's, beside trees that need no model;
 # - make a tree out of a model's reactions to `[MASK]`, with Eisner's algorithm;
 # - take nearness out of a comparison, and look for what else could have given the result;
-# - train one matrix that is to turn a model's vectors into points as far apart as a tree's words, with its controls;
+# - train one matrix that maps a model's vectors to points as far apart as the words of a tree, and
+#   test it with controls;
 # - tell a tree that was in the vectors from a tree that the probe has learned by heart.
 #
-# **Time** about 45 minutes. **You need** chapters [16](16_what_bert_learns.ipynb) and [16b](16b_probing.ipynb), of
-# these [the ways to ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) and [a probe in three
+# **Time** about 45 minutes. **You need** chapters [16](16_what_bert_learns.ipynb) and
+# [16b](16b_probing.ipynb), of these [the ways to
+# ask](16_what_bert_learns.ipynb#three-ways-to-ask-and-how-each-could-fool-us) and [a probe in three
 # lines](16b_probing.ipynb#a-probe-in-three-lines); and, for one interval, the bootstrap of [chapter
 # 13b](13b_how_sure.ipynb).
 
@@ -88,10 +91,11 @@ farmers_links = gold_edges(farmer["heads"], shown)
 # %% [markdown]
 # ## Trees that need no model
 #
-# Link every word of the farmer's sentence to the next. Of these seven links four are in the tree above, The–farmer,
-# farmer–sold, his–horse and a–stranger: 4/7, or 0.57. Such a **chain** knows nothing but the order of words. The score
-# is the **UUAS**, the undirected unlabelled attachment score: the share of the treebank's links that another tree over
-# the same words has too. (Punctuation is left out.)
+# Link every word of the farmer's sentence to the next. Of these seven links four are in the tree
+# above: The–farmer, farmer–sold, his–horse and a–stranger. Such a **chain** knows nothing but the
+# order of the words, and yet it scores 4/7, or 0.57. The score is the **UUAS**, the undirected
+# unlabelled attachment score: the share of the treebank's links that another tree over the same
+# words has, too. (Punctuation is left out.)
 
 
 # %%
@@ -110,18 +114,19 @@ assert uuas([of_farmer], [farmers_links]) == 4 / 7
 assert perturbed_masking.uuas([of_farmer], [farmers_links]) == 4 / 7
 
 # %% [markdown]
-# A second baseline knows less. Give each pair of words a random number, and take the tree whose links have the largest
-# sum, among those in which no two links cross. (How it is found comes below.)
+# A second baseline knows less. Give each pair of words a random number, and take the tree whose
+# links have the largest sum, among the trees in which no two links cross. (How to find it comes
+# below.)
 
 # %% [markdown]
-# **Predict.** Over all 40 test sentences the chain finds 53 % of the links. How many do the trees from random numbers
-# find: a twentieth, a tenth, a third?
+# **Predict.** Over all 40 test sentences the chain finds 53 % of the links. How many do the trees
+# from random numbers find: a twentieth, a tenth, a third?
 #
 # <details><summary>Answer</summary>
 #
-# About a third. Chance sounds like nearly nothing, but of the 21 pairs in a sentence of seven words every tree has 6;
-# and where no links may cross, most of them are short, as in real trees. A share of links means little before one
-# knows this number.
+# About a third. Chance sounds like next to nothing. But of the 21 pairs in a sentence of seven
+# words every tree has 6; and where no links may cross, most of them are short, as in real trees. A
+# share of links means little until one knows this number.
 #
 # </details>
 
@@ -147,9 +152,10 @@ for name, guess in trees.items():
 # %% [markdown]
 # ## Perturbed masking
 #
-# A probe is trained, so one can always blame the probe. Wu and others (2020) train nothing. Hide a word $i$ behind
-# `[MASK]` and look at the vector that BERT makes in its place. Hide another word $j$ as well: the vector moves,
-# because $j$ can no longer help to guess $i$. How far it moves is the **impact** of $j$ on $i$.
+# A probe is trained, so one can always blame the probe. Wu and others (2020) train nothing. Hide a
+# word $i$ behind `[MASK]`, and look at the vector that BERT makes in its place. Then hide another
+# word $j$ as well. The vector moves, because $j$ can no longer help to guess $i$. How far it moves
+# is the **impact** of $j$ on $i$.
 
 # %% tags=["remove-input"]
 draw("perturbed_masking")
@@ -159,7 +165,8 @@ draw("perturbed_masking")
 #
 # $$F_{ij} = \big\lVert H_i(\text{without } i) - H_i(\text{without } i \text{ and } j) \big\rVert .$$
 #
-# This needs no head for masked words, and MiniLM's file has none. All impacts of our sentence:
+# No output layer that guesses words is needed, and MiniLM's file has none. All impacts of our
+# sentence:
 
 # %% tags=["atol=0.02"]
 MASK = wordpiece.token_id("[MASK]")
@@ -187,30 +194,34 @@ print(f"impact of sold on farmer {matrix[1, 2]:.2f}, of a on farmer {matrix[1, 6
 assert_close(impact_matrix(model, wordpiece, farmer["words"]), matrix)
 
 # %% [markdown]
-# (The library's `impact_matrix` needs half of the readings: one with $i$ and $j$ hidden serves $F_{ij}$ and $F_{ji}$.)
+# (The library's `impact_matrix` needs half of the readings: one with $i$ and $j$ hidden serves
+# $F_{ij}$ and $F_{ji}$.)
 #
 # ### From impacts to a tree
 #
-# If words that belong together have most impact on each other, the tree with the largest impacts should be the
-# sentence's tree. (A link scores $F_{ij} + F_{ji}$, for it has no direction here.) Three words have three trees, and
-# one can try each.
+# If words that belong together have most impact on each other, the tree with the largest impacts
+# should be the sentence's tree. (A link has no direction here, so it scores $F_{ij} + F_{ji}$.)
+# Three words have three trees, and one can try each.
 
 # %% tags=["remove-input"]
 draw("tree_of_a_table")
 
 # %% [markdown]
-# With more words there are too many. But in nearly all English trees no two links cross, and the best tree without
-# crossings is found by **Eisner's algorithm** (ours without his links' directions), from short stretches of words to
-# long ones. For the words $i$ to $j$ it keeps two trees:
+# With more words there are too many trees. But in nearly all English trees no two links cross, and
+# the best tree without crossings is found by **Eisner's algorithm** (ours leaves out his links'
+# directions). It goes from short stretches of words to long ones. For the words $i$ to $j$ it keeps
+# two trees:
 #
-# - `bridged[i, j]`, the best one in which $i$ and $j$ are linked. Take that link away, and it falls into a tree over
-#   $i \ldots k$ and one over $k + 1 \ldots j$; try every $k$.
-# - `whole[i, j]`, the best one of all. Its first word $i$ has a furthest word $k$ that it is linked to: a bridged tree
-#   over $i \ldots k$, and a whole one over $k \ldots j$.
+# - `bridged[i, j]`, the best one in which $i$ and $j$ are linked. Take that link away, and it falls
+#   into a tree over $i \ldots k$ and one over $k + 1 \ldots j$; try every $k$.
+# - `whole[i, j]`, the best one of all. Let $k$ be the furthest word to which $i$ is linked. Then it
+#   consists of a bridged tree over $i \ldots k$ and a whole one over $k \ldots j$; again, try every
+#   $k$.
 #
-# By hand, for the three words above: two neighbours have one tree, 1 and 4. Then `bridged[0, 2]` is 5 plus the better
-# of 1 (link 0–1, word 2 by itself) and 4 (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$,
-# 1 + 4, and $k = 2$, 9 + 0.
+# By hand, for the three words above: words 0 and 1 have one tree, which scores 1, and words 1 and 2
+# have one, which scores 4. Then `bridged[0, 2]` is 5 plus the better of 1 (link 0–1, word 2 by
+# itself) and 4 (word 0 by itself, link 1–2): 9. And `whole[0, 2]` is the better of $k = 1$, 1 + 4,
+# and $k = 2$, 9 + 0: 9 again.
 
 
 # %%
@@ -256,16 +267,17 @@ for edges, below in ((farmers_links, False), (induced, True)):
 plt.show()
 
 # %% [markdown]
-# The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's vector moves,
-# whatever it has to do with them. Four of the seven links are right, as many as a chain has.
+# The strong squares form *columns*: when "farmer", "sold" or "horse" is hidden, every other word's
+# vector moves, whatever it has to do with them. Four of the seven links are right, as many as a
+# chain has.
 #
 # **Your own tree**, this table's, and what becomes of it when the columns' strength is taken off:
 # [Mechanisms in motion](../book/motion.md#a-tree-out-of-a-table).
 #
 # ### Held against a chain
 #
-# Over all test sentences a third baseline stands beside the two from above: trees from the impacts of an untrained
-# twin, a BERT of MiniLM's sizes with fresh weights.
+# A third baseline joins the two from above: trees from the impacts of an untrained twin, a BERT of
+# MiniLM's sizes with fresh weights.
 
 # %% [markdown]
 # **Predict.** Chained neighbours have a UUAS of 0.53, and trees from random numbers 0.32. Where are MiniLM's trees:
@@ -330,20 +342,20 @@ assert uuas_of["untrained"] < uuas_of["random numbers"] < uuas_of["MiniLM"]
 assert uuas_of["MiniLM, any tree"] < uuas_of["MiniLM"] + 0.03
 
 # %% [markdown]
-# Letting links cross ("any tree") does not help. On UD English (120 sentences of up to 15 words, three draws) MiniLM
-# falls even below random numbers: 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 26 %<!-- probing:
-# trees/minilm/no_crossing/mean .0f --> for MiniLM, 29 %<!-- probing: trees/random/no_crossing/mean .0f --> for random
-# numbers.
+# Letting links cross ("any tree") does not help. On UD English MiniLM falls even below random
+# numbers: 46 %<!-- probing: trees/chain/mean .0f --> for the chain, 29 %<!-- probing:
+# trees/random/no_crossing/mean .0f --> for random numbers, 26 %<!-- probing:
+# trees/minilm/no_crossing/mean .0f --> for MiniLM.
 #
-# The right-hand picture shows where MiniLM's trees go wrong: verbs have 1.5 links in place of 2.9, the six proper nouns
-# 5.8 in place of 1.7. The paper's BERT base, trained on nothing but masked words and the next sentence, does beat a
-# chain, by a score that counts directions, too; its program gives both of them the true root.
+# The right-hand picture shows where MiniLM's trees go wrong: verbs have 1.5 links in place of 2.9,
+# the six proper nouns 5.8 in place of 1.7. (The paper's BERT base, which was trained on nothing but
+# masked words and the next sentence, does beat a chain.)
 #
 # ### Nearness taken out
 #
-# Is there *no* grammar in the impacts, then? Take nearness out. Of two pairs of words, from one sentence or from two,
-# that are *equally far apart*, one linked in the gold tree and one not, how often does the linked one have more impact?
-# A coin gets one half.
+# Is there *no* grammar in the impacts, then? Take nearness out. Compare two pairs of words that are
+# *equally far apart*, in one sentence or in two, one linked in the gold tree and one not. How often
+# does the linked pair have more impact? A coin gets one half.
 
 
 # %% tags=["atol=0.02"]
@@ -361,20 +373,25 @@ for name, above in pair_above.items():
     print(f"{name:13}", *(f"{share:.2f}" for share in above))
 
 # %% [markdown]
-# About two times in three, and the untrained twin not more often than a coin. But does MiniLM know that two words
-# belong *together*, or only that both of them matter? Take two judges that cannot know anything of pairs. The first
-# gives each word one weight, and each pair the sum of its two, fitted to come as close to MiniLM's impacts as such
-# sums can. The second counts the nouns of a pair: none, one or two.
+# By MiniLM's impacts the linked pair wins about two times in three, by the untrained twin's no more
+# often than by a coin. But does MiniLM know that two words belong *together*, or only that both of
+# them matter? Take two judges that cannot know anything of pairs.
+#
+# - The first gives each word one weight, and each pair the sum of its two words' weights. The
+#   weights are fitted so that these sums come as close to MiniLM's impacts as they can.
+# - The second counts the nouns of a pair: none, one or two.
 
 # %% [markdown]
-# **Predict.** How often do these two, which know nothing of pairs, put the linked pair above the other: as often as a
-# coin, half-way between the coin and MiniLM's impacts, or about as often as the impacts?
+# **Predict.** How often do these two, which know nothing of pairs, put the linked pair above the
+# other: as often as a coin, half-way between the coin and MiniLM's impacts, or about as often as
+# the impacts?
 #
 # <details><summary>Answer</summary>
 #
-# About as often as the impacts. In a tree some words have many links and others one. Whoever knows which *words* have
-# many will put linked pairs above others, without knowing of a single link. To beat a coin is not enough: it knows
-# nothing, and these two know something that is not the question.
+# About as often as the impacts. In a tree some words have many links and others one. Whoever knows
+# which *words* have many will put linked pairs above others, without knowing of a single link. To
+# beat a coin is not enough: a coin knows nothing, and these two know something, only not what we
+# asked.
 #
 # </details>
 
@@ -404,30 +421,28 @@ for name, above in pair_above.items():
     assert low < min(above) and max(above) < high
 
 # %% [markdown]
-# So the comparison shows no grammar. (On UD English: 58 %<!-- probing: trees/minilm/linked_above_unlinked/2/mean .0f
-# --> to 60 %<!-- probing: trees/minilm/linked_above_unlinked/1/mean .0f --> for MiniLM's impacts, 52 %<!-- probing:
-# trees/untrained/linked_above_unlinked/2/mean .0f --> to 55 %<!-- probing:
-# trees/untrained/linked_above_unlinked/1/mean .0f --> for the untrained twin's; the two judges were not tried there.)
+# So the comparison shows no grammar.
 #
 # ## A tree in the distances
 #
-# Perhaps reactions are the wrong place to look. Hewitt and Manning (2019) ask the words' vectors themselves. Is there
-# *one* matrix $B$ that maps every vector of every sentence to a point, so that the points are as far apart as the
-# words are in the tree? The distance is *squared*,
+# Perhaps reactions are the wrong place to look. Hewitt and Manning (2019) look at the words'
+# vectors themselves. Is there *one* matrix $B$ that maps every vector of every sentence to a point,
+# so that the points are as far apart as the words are in the tree? The distance is *squared*,
 #
 # $$d_B(i, j) = \lVert B\,\mathbf{h}_i - B\,\mathbf{h}_j \rVert^2 .$$
 #
-# Why not the ordinary one? Take a verb with three nouns. Any two nouns are 2 apart, and each is 1 away from the verb.
+# Why not the ordinary distance? Take a verb with three nouns. Any two nouns are 2 links apart, and
+# each is 1 link away from the verb.
 
 # %% [markdown]
-# **Predict.** Is there a place for four points, in as many dimensions as you like, whose *ordinary* distances are
-# these: one point 1 away from three others, any two of which are 2 apart?
+# **Predict.** Is there a place for four points, in as many dimensions as you like, whose *ordinary*
+# distances are these: one point 1 away from three others, any two of which are 2 apart?
 #
 # <details><summary>Answer</summary>
 #
-# No. Two points that are 1 away from the verb and 2 apart lie opposite each other, with the verb in the middle. The
-# third would have to lie opposite both, and more dimensions do not help. *Squared* distances of 1 and 2 are possible:
-# one dimension for each link, at right angles.
+# No. Two points that are 1 away from the verb and 2 apart lie opposite each other, with the verb in
+# the middle. The third would have to lie opposite both, and more dimensions do not help. *Squared*
+# distances of 1 and 2 are possible: one dimension for each link, at right angles.
 #
 # </details>
 
@@ -440,9 +455,10 @@ print(tree_distances(4, {(0, 1), (0, 2), (0, 3)}).int().tolist(), "in the tree")
 # %% [markdown]
 # In this way every tree can be drawn, with as many dimensions as it has links.
 #
-# The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained on the 114
-# sentences that are not in the test, until its distances come close to those of the trees. Write the loss before you
-# read on: the mean of |distance in the tree − distance given| over a sentence's table, diagonal included.
+# The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained
+# on the 114 sentences that are not in the test, until its distances come close to those of the
+# trees. Write the loss before you read on: over a sentence's table, diagonal included, the mean of
+# |distance in the tree − squared distance of the points|.
 
 
 # %% tags=["atol=0.1"]
@@ -497,20 +513,21 @@ by_hand = [
 assert abs(uuas(by_hand, gold) - by_library) < 0.04
 
 # %% [markdown]
-# On its own sentences the probe ends at 0.07, on others at half a link. What counts is the trees of the other
-# sentences. The tree of a table of distances is the one that links all words with the smallest sum of them. (Unlike
-# Eisner's, its links may cross.)
+# On its own sentences the probe ends 0.07 links off, on others half a link. What counts is the
+# trees of these other sentences. From a table of distances we take the tree that links all words
+# with the smallest sum. (Unlike Eisner's, its links may cross.)
 
 # %% [markdown]
-# **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the probe's trees on the
-# test sentences, from MiniLM's state 2: near 0.4, near 0.5, or near 0.7? And from the embeddings, and from the
-# untrained BERT?
+# **Predict.** The chain has a UUAS of 0.53, and the trees from `[MASK]` had 0.37. Where are the
+# probe's trees on the test sentences, from MiniLM's state 2: near 0.4, near 0.5, or near 0.7? And
+# from the embeddings, and from the untrained BERT?
 #
 # <details><summary>Answer</summary>
 #
-# Near 0.7: 0.73 from one starting matrix (the random numbers with which training begins), 0.65 from another. From the embeddings near 0.5, no better than the chain, and
-# from the untrained BERT near 0.4. After the last section one expects little. But to *contain* something and to
-# *answer* with it are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
+# Near 0.7: 0.73 from one starting matrix (the random numbers with which training begins), 0.65 from
+# another. From the embeddings near 0.5, no better than the chain, and from the untrained BERT near
+# 0.4. After the last section one expects little. But to *contain* something and to *answer* with it
+# are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
 #
 # </details>
 
@@ -573,42 +590,54 @@ assert max(of_minilm[1]) > of_minilm[1][2] < of_minilm[0][2] - 0.03
 assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 
 # %% [markdown]
-# Of the farmer's links six of seven are right in our run; "stranger" hangs on "farmer" in place of "sold". The same
-# matrix with the same training makes no such trees of the embeddings, which know the words and their places, nor of the
-# untrained twin. So, as far as one untrained network can tell, what it finds in the middle layers was put there by
-# training. Once more it is the middle, states 2 to 4, and it fades. (On the best of these the two matrices do not
-# agree. The last line is [chapter 13b's](13b_how_sure.ipynb) bootstrap, over sentences, because the links of one
-# sentence share their luck.)
+# Of the farmer's links six of seven are right; "stranger" hangs on "farmer" in place of "sold".
+# Once more the middle is best, states 2 to 4, and then it fades. (The last line printed is [chapter
+# 13b's](13b_how_sure.ipynb) bootstrap, over sentences, because the links of one sentence share
+# their luck.)
 #
-# On UD English (1,000 sentences to train on, 400 others, three draws):
+# The same matrix with the same training makes no such trees of the embeddings, which know the words
+# and their places, nor of the untrained twin. So, as far as one untrained network can tell, what it
+# finds in the middle layers was put there by training.
+#
+# On UD English state 2 is more than twenty points above the chain. But MiniLM's embeddings are
+# above it as well, by ten: without any context they say something about which words hang together.
+#
+# <details><summary>The numbers on UD English, and the paper's</summary>
+#
+# 1,000 sentences to train on, 400 others, three draws:
 #
 # | links found | state 0 | state 2 | state 3 | state 6 |
 # |---|---|---|---|---|
 # | MiniLM | 53 %<!-- structural_probe: minilm/0/mean .0f --> | 65 %<!-- structural_probe: minilm/2/mean .0f --> | 65 %<!-- structural_probe: minilm/3/mean .0f --> | 33 %<!-- structural_probe: minilm/6/mean .0f --> |
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
-# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences were shorter).
-# MiniLM's embeddings are above it: without any context they say something about which words hang together. The
-# untrained twin's, which tell words and places apart as well, are hardly above it, by a point or two. Hewitt and
-# Manning have about 80 % for BERT base's layer 7, as they count, and 49 % for the chain, on newspaper text, with some
-# forty thousand sentences to train on (table 1). And 60 % for word vectors that went through a recurrent network with
-# random weights: untrained need not mean below the chain.
+# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences
+# were shorter). The untrained twin's embeddings, which tell words and places apart as well, are
+# hardly above it, by a point or two.
+#
+# Hewitt and Manning (table 1) have about 80 % for BERT base's layer 7, as they count, and 49 % for
+# the chain, on newspaper text, with some forty thousand sentences to train on. And 60 % for word
+# vectors that went through a recurrent network with random weights: untrained need not mean below
+# the chain.
+#
+# </details>
 #
 # ### Tag and place in place of a vector
 #
-# What training put there may be trees. Or is it something simpler, from which a matrix can guess a tree? [Chapter
-# 16b](16b_probing.ipynb#a-probe-that-learns-words-by-heart) has nearly every word's tag right from state 2. So take
-# away the vectors. Give the matrix 27 numbers for a word, all zeros but two: a 1 among 15 for its tag, and a 1 among
-# 12 for its place in the sentence. All else stays.
+# What training put there may be trees. Or is it something simpler, from which a matrix can guess a
+# tree? [Chapter 16b](16b_probing.ipynb#a-probe-that-learns-words-by-heart) reads nearly every
+# word's tag off state 2. So take away the vectors. Give the matrix 27 numbers for a word, all zeros
+# but two: a 1 among 15 for its tag, and a 1 among 12 for its place in the sentence. All else stays.
 
 # %% [markdown]
-# **Predict.** From tag and place alone the matrix knows no word. How many links does it find on the test sentences:
-# about as many as the chain, something between the chain and MiniLM's state 2, or more than MiniLM?
+# **Predict.** From tag and place alone the matrix knows no word. How many links does it find on the
+# test sentences: about as many as the chain, something between the chain and MiniLM's state 2, or
+# more than MiniLM?
 #
 # <details><summary>Answer</summary>
 #
-# More: nearly four in five. A determiner hangs on a noun and a noun on a verb, mostly on one that is near, and 114
-# trees are enough to learn that.
+# More: nearly four in five. A determiner hangs on a noun and a noun on a verb, mostly on one that
+# is near, and 114 trees are enough to learn that.
 #
 # </details>
 
@@ -645,37 +674,41 @@ assert max(of_few) < min(of_tags) - 0.05
 assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 12)
 
 # %% [markdown]
-# Tags and places are enough for such trees. So the embeddings and the untrained twin were easy to beat: in both, tags
-# are harder to read (chapter 16b has 90 % and 70 % of them right, from state 2 97 %). (Are 27 numbers easier to learn
-# from than 384? The last line gives the matrix state 2 in 27 as well, along the directions in which its vectors differ
-# most, the principal components. It does no better.) That the middle states hold tags is not little: here they are the
-# treebank's, and MiniLM had to find them itself. But that they hold *trees*, these sentences do not show.
+# Tags and places are enough for such trees. And the embeddings and the untrained twin were easy to
+# beat, because in both, tags are harder to read (chapter 16b has 90 % and 70 % of them right, from
+# state 2 97 %). It is no small thing that the middle states hold tags: the matrix was given the
+# treebank's, and MiniLM had to find them itself. But that they hold *trees*, these sentences do not
+# show.
 #
-# On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone: trees/tag_and_place/mean
-# .0f -->, and only with the tags of both neighbours does the matrix come to 66 %<!-- tags_alone:
-# trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best states. (Both had 200 steps, as ones among
-# zeros are learned more slowly. MiniLM's had 50; 200, tried in one draw, leave its states 2 and 3 within a point.)
-# [Hall Maudslay and Cotterell (2021)](https://arxiv.org/abs/2106.02559) took the meaning away: in sentences of invented
-# words, their structure left intact, both kinds of probes that they tried found fewer links, one of them 15 points
-# fewer on average. So some of what such probes read is what the words mean.
+# (Are 27 numbers easier to learn from than 384? The last line gives the matrix state 2 in 27 as
+# well, along the directions in which its vectors differ most, the principal components. It does no
+# better.)
+#
+# On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone:
+# trees/tag_and_place/mean .0f -->, and only with the tags of both neighbours does the matrix come
+# to 66 %<!-- tags_alone: trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best
+# states. [Hall Maudslay and Cotterell (2021)](https://arxiv.org/abs/2106.02559) took the meaning
+# away. In sentences of invented words with their structure left intact, both kinds of probes that
+# they tried found fewer links, one of them 15 points fewer on average. So some of what such probes
+# read is what the words mean.
 #
 # ## What goes wrong
 #
 # ### Which sentences?
 #
-# A colleague's structural probe has found nearly all trees in a BERT, link by link. It was tried on the sentences on
-# which it was trained.
+# A colleague's structural probe has found nearly all trees in a BERT, link by link. It was tried on
+# the sentences on which it was trained.
 
 # %% [markdown]
-# **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model is the untrained
-# twin, whose weights are random. How many of the links does it find, where the chain has about half: a third, a half,
-# or four fifths?
+# **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model
+# is the untrained twin, whose weights are random. How many of the links does it find, where the
+# chain has about half: a third, a half, or four fifths?
 #
 # <details><summary>Answer</summary>
 #
-# Four fifths, and on other sentences less than the chain. Random weights cannot have learned a grammar, and so one
-# guesses low. But the matrix has 12,288 numbers; with vectors that merely tell words and places apart it learns most
-# links of 114 trees by heart.
+# Four fifths, and on other sentences fewer than the chain. Random weights cannot have learned a
+# grammar, so a low guess is tempting. But the matrix has 12,288 numbers; with vectors that merely
+# tell words and places apart it learns most links of 114 trees by heart.
 #
 # </details>
 
@@ -698,9 +731,9 @@ for same, others in by_heart.values():
     assert same > others + 0.15
 
 # %% [markdown]
-# From the first column MiniLM would seem a perfect parser, and the untrained twin a good one. On sentences that
-# neither has seen, MiniLM keeps about two links in three, and its twin falls behind the chain. A linear probe is a
-# weak one, but weak is not the same as small.
+# Judging by the first column, MiniLM would be a perfect parser, and the untrained twin a good one.
+# On sentences that neither matrix has seen, MiniLM keeps about two links in three, and its twin
+# falls behind the chain. A linear probe is a weak one, but weak is not the same as small.
 
 # %% [markdown]
 # ## Exercises
@@ -768,31 +801,33 @@ for layer in (1, 2, 3):
 # %% [markdown]
 # ## Summary
 #
-# 1. A share of links means little by itself: chained neighbours find half of them in our sentences, trees from random
-#    numbers a third.
-# 2. Trees from perturbed masking are worse than the chain for this model. At equal distance its impacts prefer linked
-#    pairs, and sums of single words' weights do so hardly less: that the impacts know more than which words matter is
-#    not shown.
-# 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows those of other sentences in
-#    MiniLM's middle states, better than the chain does, and less and less towards the end.
-# 4. From the embeddings the same matrix does not beat the chain in our sentences (on UD English it does, by ten
-#    points, and state 2 by more than twenty), from an untrained twin it does not (there by a point or two). From tags and places it finds more
-#    than from MiniLM (on UD English as many, once it has the neighbours' tags too). So training put something there;
-#    that it is more than tags is not shown.
-# 5. On its own sentences the probe finds nearly every link, even from random weights four in five. Only other
-#    sentences count.
+# 1. A share of links means little by itself: in our sentences chained neighbours find half of them,
+#    trees from random numbers a third.
+# 2. Trees from perturbed masking are worse than the chain for this model. At equal distance its
+#    impacts prefer linked pairs, but sums of single words' weights do so hardly less. That the
+#    impacts know more than which words matter is not shown.
+# 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows the trees of
+#    other sentences in MiniLM's middle states, better than the chain does. Towards the end they
+#    fade.
+# 4. Training put that there: from an untrained twin the same matrix finds fewer links than the
+#    chain has (on UD English a point or two more). But from tags and places it finds more than from
+#    MiniLM (on UD English as many, once it has the neighbours' tags too). That the vectors hold
+#    more than tags is not shown.
+# 5. On its own sentences the probe finds nearly every link, even from random weights four in five.
+#    Only other sentences count.
 #
-# **Homework 7**, question 5, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
+# **Homework 7**, question 5, is about this chapter:
+# [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
 # **Next:** [chapter 17](17_sentence_bert.ipynb) makes one vector of a whole sentence.
 #
 # ## References
 #
-# - Zhiyong Wu, Yun Chen, Ben Kao and Qun Liu (2020). *[Perturbed masking: parameter-free probing for analyzing and
-#   interpreting BERT](https://arxiv.org/abs/2004.14786).* ACL.
+# - Zhiyong Wu, Yun Chen, Ben Kao and Qun Liu (2020). *[Perturbed masking: parameter-free probing
+#   for analyzing and interpreting BERT](https://arxiv.org/abs/2004.14786).* ACL.
 # - Jason Eisner (1996). *[Three new probabilistic models for dependency parsing: an
 #   exploration](https://arxiv.org/abs/cmp-lg/9706003).* COLING.
 # - John Hewitt and Christopher D. Manning (2019). *[A structural probe for finding syntax in word
 #   representations](https://aclanthology.org/N19-1419/).* NAACL.
-# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021). *[Universal
-#   Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
+# - Marie-Catherine de Marneffe, Christopher D. Manning, Joakim Nivre and Daniel Zeman (2021).
+#   *[Universal Dependencies](https://doi.org/10.1162/coli_a_00402).* Computational Linguistics 47.
