@@ -3,15 +3,19 @@
 #
 # Nine sentences, three subjects:
 #
-# - *A man is playing a guitar. Someone makes music on a string instrument. The guitarist performs a song.*
-# - *The stock market fell sharply today. Share prices dropped this morning. Investors lost money at the exchange.*
-# - *She is slicing an onion in the kitchen. A woman cuts vegetables for dinner. Somebody is preparing a meal.*
+# - *A man is playing a guitar. Someone makes music on a string instrument. The guitarist performs a
+#   song.*
+# - *The stock market fell sharply today. Share prices dropped this morning. Investors lost money at
+#   the exchange.*
+# - *She is slicing an onion in the kitchen. A woman cuts vegetables for dinner. Somebody is
+#   preparing a meal.*
 #
-# You see at once which belong together, although they share hardly a word. How would a program find that out?
+# You see at once which belong together, although they share hardly a word. How could a program find
+# that out?
 #
-# Below are three tries. Each turns every sentence into one vector and compares each with each; strong blue means
-# alike. (The BERT is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does it take to turn the first two
-# pictures into the third?**
+# Below are three tries. Each turns every sentence into one vector and compares all pairs; strong
+# blue means alike. (The BERT is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does
+# it take to turn the first two pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -98,12 +102,13 @@ assert gaps["counted words"] < 0
 #
 # - say what it costs to compare all pairs with BERT, and what a siamese encoder saves;
 # - pool a sentence's vectors in three ways, with padding left out, and compute cosines by hand;
-# - get the same sentence vectors as the library sentence-transformers from your own BERT, to $10^{-6}$;
-# - write the three objectives (classification, regression, contrastive) in a line or two each, and train with them;
-# - find padding in a mean, and say what in-batch negatives do to a second right answer.
+# - get the same sentence vectors as the library sentence-transformers from your own BERT, to
+#   $10^{-6}$;
+# - write three objectives (class, score, partner) in a line or two each, and train with them;
+# - find padding in a mean, and a right answer that is counted as wrong.
 #
-# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb) and, for sentence pairs, [chapter
-# 14](14_fine_tuning.ipynb).
+# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb) and, for sentence pairs,
+# [chapter 14](14_fine_tuning.ipynb).
 
 # %% tags=["hide-input"]
 import math
@@ -127,9 +132,9 @@ logging.disable_progress_bar()
 # ## Too many pairs
 #
 # BERT can already compare two sentences: feed it `[CLS]` A `[SEP]` B `[SEP]`, as in [chapter
-# 14](14_fine_tuning.ipynb), and read the score off `[CLS]`. In every layer the words of A look at those of B, and that
-# works well. Now take 10,000 sentences and find the two most alike. A pair has a score only once the *pair* has been
-# through the network.
+# 14](14_fine_tuning.ipynb), and read the score off `[CLS]`. In every layer the words of A look at
+# those of B, and that works well. Now take 10,000 sentences and find the two most alike. No pair
+# has a score until the *pair* has been through the network.
 
 # %% [markdown]
 # **Predict.** To compare each of 10,000 sentences with each of the others, how many times does BERT run if it reads
@@ -152,14 +157,14 @@ print(
 print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 
 # %% [markdown]
-# 65 hours is what Reimers and Gurevych (2019) state for BERT on a V100 GPU; with sentence vectors they need 5 seconds.
-# In a search ([chapter 17b](17b_searching.ipynb) builds one) it is worse: every question has to be paired with every
-# text while somebody waits.
+# Reimers and Gurevych (2019) state 65 hours for BERT on a V100 GPU, and 5 seconds with sentence
+# vectors. In a search ([chapter 17b](17b_searching.ipynb)) every question would have to be paired
+# with every text while somebody waits.
 #
-# If each sentence has *one vector of its own*, it is computed once and stored. The price: whatever anyone may ask
-# about a sentence later has to be in its 384 numbers, MiniLM's width. A network that reads pairs is a
-# **cross-encoder**; one that reads each text by itself is a **bi-encoder**. Here both sides use the same network with
-# the same weights; such a bi-encoder is called **siamese**.
+# So let each sentence have *one vector of its own*, computed once and stored. The price: whatever
+# anyone may ask about the sentence later has to be in these 384 numbers. A network that reads pairs
+# is a **cross-encoder**; one that reads each text alone is a **bi-encoder**. Ours uses the same
+# weights for both sides: it is **siamese**.
 
 # %% tags=["remove-input"]
 draw("two_encoders")
@@ -167,20 +172,21 @@ draw("two_encoders")
 # %% [markdown]
 # ## From many vectors to one
 #
-# BERT gives a vector for each token. Which one stands for the sentence? Three answers are in use: the **mean** of all,
-# the vector of **[CLS]**, or in each component the largest number (**max**). By hand, for a sentence of three tokens
-# with vectors of two numbers: (1, 4), (3, 0) and (2, 2). A longer sentence is in the same batch, so a fourth row is
-# padding, and BERT has made (6, 6) of it.
+# BERT gives a vector for each token. Which one stands for the sentence? Three answers: the **mean**
+# of all vectors, the vector of **[CLS]**, or the largest number in each component (**max**). By
+# hand, for a sentence of three tokens with vectors of two numbers: (1, 4), (3, 0) and (2, 2). A
+# longer sentence is in the same batch, so a fourth row is padding, and BERT has made (6, 6) of it.
 
 # %% [markdown]
-# **Predict.** What are the mean and the maximum of the three tokens? And what does `hidden.mean(dim=1)`, the line one
-# writes first, give?
+# **Predict.** What are the mean and the maximum of the three tokens? And what does
+# `hidden.mean(dim=1)`, the line everybody writes first, give?
 #
 # <details><summary>Answer</summary>
 #
-# (2, 2) and (3, 4), the maximum with one component from each of two tokens. `hidden.mean(dim=1)` gives (3, 3), for the
-# padding is in it. Setting the padding to zero mends half of that: divided by 4 in place of 3, the mean would be (1.5,
-# 1.5). Padding must count neither in the sum nor in the number of tokens.
+# (2, 2) and (3, 4), the maximum with one component from each of two tokens. `hidden.mean(dim=1)`
+# gives (3, 3): the padding is in it. Setting the padding to zero mends only half of that: divided
+# by 4 in place of 3, the mean would be (1.5, 1.5). Padding must count neither in the sum nor in the
+# number of tokens.
 #
 # </details>
 
@@ -199,7 +205,7 @@ print("mean with the padding in it", hidden.mean(dim=1)[0].tolist())
 draw("pooling")
 
 # %% [markdown]
-# `[CLS]` and `[SEP]` do count; that is convention. As functions, for a batch of any size:
+# `[CLS]` and `[SEP]` do count, by convention. As functions, for a batch of any size:
 
 
 # %%
@@ -232,9 +238,10 @@ for ours, theirs in ((mean_pooling, mean), (max_pooling, largest)):
 assert_close(sentence_bert.cls_pooling(hidden, lengths), cls)
 
 # %% [markdown]
-# Two vectors are compared by the **cosine** of the angle between them, $\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}$: 1
-# for the same direction, 0 for a right angle. Lengths do not matter. For (3, 4) and (4, 3), both of length 5, it is
-# 24/25. For vectors divided by their lengths the cosine is a dot product, and a table of all cosines one matrix
+# Two vectors are compared by the **cosine** of the angle between them,
+# $\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}$: 1 for the same direction, 0 for a right angle. Their
+# lengths do not matter. For (3, 4) and (4, 3), both of length 5, it is 24/25. Once vectors are
+# divided by their lengths, a cosine is a dot product, and a table of all cosines is one matrix
 # product:
 
 
@@ -248,8 +255,8 @@ u, v = torch.tensor([[3.0, 4.0]]), torch.tensor([[4.0, 3.0]])
 print(f"{cosines(u, v).item():.2f}, and of 10u and v: {cosines(10 * u, v).item():.2f}")
 
 # %% [markdown]
-# Now the whole bi-encoder: word pieces, BERT, pooling, a vector of length 1. Texts are sorted by length, so that a
-# batch holds little padding, and the vectors are put back in order.
+# Now the whole bi-encoder: word pieces, BERT, pooling, a vector of length 1. Texts are sorted by
+# length, so that a batch holds little padding.
 
 
 # %%
@@ -268,9 +275,8 @@ def embed(encoder, texts, batch_size=32):
 
 
 # %% [markdown]
-# (`ids` cuts texts after 256 tokens, as MiniLM's makers do; it has 512 positions, and was trained on at most 128.) Is
-# it right? The weights come from the project sentence-transformers, whose library has an `encode` of its own, with its
-# own tokenizer, attention and pooling:
+# Is it right? The library sentence-transformers, whose weights these are, has its own tokenizer,
+# attention and pooling. (Both cut texts after 256 tokens.)
 
 # %% tags=["atol=1e-6"]
 theirs = SentenceTransformer(str(minilm.checkpoint()), device="cpu")
@@ -288,10 +294,11 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # %% [markdown]
 # ## Do cosines agree with people?
 #
-# For the STS Benchmark people gave 8,628 pairs of sentences a score from 0 (about different things) to 5 (the same
-# meaning); the mean over several people was kept. A model's cosines need not *be* these scores; they should put the
-# pairs into the same *order*. **Spearman's correlation** compares orders: it is Pearson's correlation of the ranks.
-# Four pairs, to which people gave 0, 1.5, 3 and 4.8; a model's cosines are 0.31, 0.35, 0.62 and 0.60.
+# For the STS Benchmark, people scored 8,628 pairs of sentences from 0 (about different things) to 5
+# (the same meaning). A model's cosines need not *be* these scores; they should put the pairs into
+# the same *order*. **Spearman's correlation** compares orders: it is Pearson's correlation of the
+# ranks. Four pairs, to which people gave 0, 1.5, 3 and 4.8, get cosines of 0.31, 0.35, 0.62 and
+# 0.60 from a model.
 
 # %% [markdown]
 # **Predict.** The model has the last two the wrong way round. Is Spearman's correlation about 0.90, 0.80 or 0.50?
@@ -322,8 +329,8 @@ print(f"Pearson, of the numbers themselves: {pearson:.2f}")
 assert math.isclose(torch.corrcoef(both)[0, 1], spearman(machine, people), rel_tol=1e-6)
 
 # %% [markdown]
-# A small set of the same kind, written for this book ([datasheet](../book/datasheet.md)): 160 pairs, 96 of them for
-# training. (In the library's `spearman` equal numbers share a rank.)
+# A small set of the same kind, written for this book ([datasheet](../book/datasheet.md)): 160
+# pairs, 96 of them for training.
 
 # %%
 similarity = {split: data.load("similarity", split) for split in data.SPLITS}
@@ -357,8 +364,8 @@ print(f"  after its last layer     {full_agreement:.2f}")
 assert word_agreement < 0.4 < 0.55 < raw_agreement < 0.75 < 0.8 < full_agreement
 
 # %% [markdown]
-# These pairs were written so that shared words mislead. On real data counting words does better. With the switch on,
-# and an internet connection, the next cell asks STS-B's validation pairs.
+# These pairs were written so that shared words mislead; on real data, counting words does better.
+# The next cell, switched on and online, asks STS-B's validation pairs.
 
 # %%
 STS_B = (
@@ -382,38 +389,49 @@ if STS_B:
 # | after layer 4 | 0.762<!-- sentence_vectors: untrained/mean/after_4/spearman .3f --> | 0.580<!-- sentence_vectors: untrained/cls/after_4/spearman .3f --> | 0.795<!-- sentence_vectors: untrained/max/after_4/spearman .3f --> |
 # | after layer 5, the last | 0.8672<!-- sentence_vectors: untrained/mean/after_5/spearman .4f --> | 0.797<!-- sentence_vectors: untrained/cls/after_5/spearman .3f --> | 0.826<!-- sentence_vectors: untrained/max/after_5/spearman .3f --> |
 #
-# Counted words (TF-IDF) reach 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->; the mean of MiniLM's
-# static vectors, without a layer or positions, 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->. So after
-# layers 0 and 2, the means of what a Transformer has made of the words do worse than counted words, it seems. Best is
-# the mean after the last layer, the one vector that was trained to be compared.
+# The best is the mean after the last layer, the one vector that was trained to be compared. The
+# means after layers 0 and 2 lose to counted words, in which rare words weigh more (TF-IDF,
+# 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->). With the same weights for rare
+# words they win, but so do MiniLM's static vectors, which no layer has touched: what these layers
+# add, the mean does not show.
 #
-# (The comparison is not fair: TF-IDF lets rare words weigh more. Without these weights counts reach 0.566<!--
-# sentence_weights: plain/counted .3f -->, less than every mean here. With them the means reach 0.776<!--
-# sentence_weights: weighted/after_0 .3f --> and 0.756<!-- sentence_weights: weighted/after_2 .3f --> after layers 0 and
-# 2, and that of the static vectors 0.768<!-- sentence_weights: weighted/static .3f -->, hardly a difference: what these
-# layers add to the words, the mean does not show. [Measured](../book/results/features.md#sentence-weights).)
+# <details><summary>In numbers</summary>
 #
-# The training of MiniLM's last layer went through the lower ones, too. For BERT base fresh from pre-training the paper
-# reports (test split, times 100) 46.35 with the mean, 16.50 with `[CLS]`, and 58.02 for averaged GloVe vectors, which
-# are static; after siamese training on other data, 77.03. Pre-training asks each vector for a *word*. Nothing in it
-# makes the mean of such vectors stand for a sentence. That has to be trained.
+# Without weights, counts reach 0.566<!-- sentence_weights: plain/counted .3f -->, the mean of the
+# static vectors 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->, and the layers'
+# means are those of the table. With TF-IDF's weights, the means reach
+# 0.776<!-- sentence_weights: weighted/after_0 .3f --> after layer 0,
+# 0.756<!-- sentence_weights: weighted/after_2 .3f --> after layer 2, and
+# 0.768<!-- sentence_weights: weighted/static .3f --> for the static vectors.
+# [Measured](../book/results/features.md#sentence-weights).
 #
-# Each checkpoint goes with one pooling. MiniLM's is the mean; with the same weights `[CLS]` gives 0.797 in place of
-# 0.867 (last row), and the pooler (`pooler_output` in Hugging Face's models, which looks as if it were meant for this)
-# 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough not to be noticed.
+# </details>
 #
-# **Your own sentences**: [Type your own](../book/live.md#near-by-meaning). Can you find two that mean the same and lie
-# far apart, or two that do not and lie near each other?
+# And MiniLM's lower layers were trained along with the last. For BERT base fresh from pre-training
+# the paper reports (test split, times 100) 46.35 with the mean, 16.50 with `[CLS]`, and 58.02 for
+# averaged GloVe vectors, which are static. After siamese training on other data it is 77.03.
+# Pre-training asks each vector for a *word*; nothing in it makes the mean of such vectors stand for
+# a sentence. That has to be trained.
+#
+# Each checkpoint goes with one pooling. MiniLM's is the mean: `[CLS]` gives 0.797 in place of
+# 0.867, Hugging Face's `pooler_output`
+# 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough
+# to go unnoticed.
+#
+# **Your own sentences**: [Type your own](../book/live.md#near-by-meaning). Can you find two that
+# mean the same and lie far apart?
 #
 # ## Three ways to train
 #
-# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss depends on what is
-# known about the pair: its class, its score, or only that the two belong together.
+# Two sentences go through the same encoder, and a loss looks at the vectors u and v. Which loss
+# depends on what is known about the pair: its class, its score, or only that the two belong
+# together.
 #
 # ### A class: softmax(W_t (u, v, |u − v|))
 #
-# For natural language inference people marked pairs as entailment, neutral or contradiction. A linear layer sees u, v
-# and the distance in each component, side by side, and gives a score for each class:
+# For natural language inference, people marked pairs as entailment, neutral or contradiction. A
+# linear layer sees u, v and the distance in each component, side by side, and gives a score for
+# each class:
 
 
 # %%
@@ -434,14 +452,22 @@ loss = by_class(u, v, torch.tensor([0, 2]), W_t)
 print(f"loss {loss:.3f} = ln 3")
 
 # %% [markdown]
-# After training, $W_t$ is thrown away, and the vectors are compared by cosine, which this loss never mentions. Why
-# should that work? A layer that weighs $|u - v|$ can pull pairs of one class together. In the paper's table 6
-# (Spearman on STS-B's development split, times 100) |u − v| by itself reaches 69.78, u and v 66.04, all three 80.78.
+# After training, $W_t$ is thrown away, and the vectors are compared by cosine, which this loss
+# never mentions.
+#
+# <details><summary>Why should that work?</summary>
+#
+# A layer that weighs $|u - v|$ can pull pairs of one class together. In the paper's table 6
+# (Spearman on STS-B's development split, times 100), |u − v| alone reaches 69.78, u and v 66.04,
+# all three 80.78.
+#
+# </details>
 #
 # ### A score: the cosine itself
 #
-# With scores as in STS-B, the cosine should be the score divided by 5. The loss is the squared error. For the two
-# pairs above, with scores of 4.5 and 1, the cosines are 0.96 and 0 and should be 0.9 and 0.2: (0.06² + 0.2²) / 2.
+# With scores as in STS-B, the cosine should be the score divided by 5, and the loss is the squared
+# error. For the two pairs above, with scores of 4.5 and 1, the cosines are 0.96 and 0 and should be
+# 0.9 and 0.2: (0.06² + 0.2²) / 2.
 
 
 # %%
@@ -463,9 +489,9 @@ assert abs(loss - math.log(3)) < 1e-6
 # %% [markdown]
 # ### A partner: in-batch negatives
 #
-# The third way needs no labels, only pairs that belong together: a question and its answer, a title and its text. Each
-# u must find its own v among *all* v of the batch; the others' partners serve as wrong answers. That is chapter 10's
-# cross-entropy, with sentences in place of words.
+# The third way needs no labels, only pairs that belong together: a question and its answer, a title
+# and its text. Each u must find its own v among *all* v of the batch; the other pairs' partners
+# serve as wrong answers. That is chapter 10's cross-entropy, with sentences in place of words.
 
 # %% tags=["remove-input"]
 draw("in_batch")
@@ -506,22 +532,20 @@ for scale in (1, 20):
     print(f"scale {scale:2}: probability of the right one", [f"{p:.3f}" for p in right])
 
 # %% [markdown]
-# A cosine is at most 1. Without a factor, a thousand candidates would leave even the best next to nothing, and the loss
-# could never become small. 20 is one over a **temperature** of 0.05. (Papers call this loss InfoNCE;
-# sentence-transformers, which multiplies by 20 as well, `MultipleNegativesRankingLoss`.) One step on a circle:
-# [Mechanisms in motion](../book/motion.md#together-and-apart).
+# A cosine is at most 1. Without a factor, even a perfect vector would give its partner hardly any
+# probability among a thousand candidates, and the loss could never become small. 20 is one over a
+# **temperature** of 0.05. (Papers call this loss InfoNCE.) One step on a circle: [Mechanisms in
+# motion](../book/motion.md#together-and-apart).
 #
-# MiniLM was made this way, says the README that came with the weights: in 100,000 steps of 1,024 pairs, 102 million,
-# drawn from 1.17 billion of comments and replies, questions and answers and the like. (STS-B's training pairs are not
-# among them; Flickr 30k's captions, a source of some of STS-B's sentences, are.)
+# MiniLM was made this way, its README says: in 100,000 steps of 1,024 pairs. That makes a hundred
+# million pairs, drawn from 1.17 billion (comments and replies, questions and answers).
 #
-# Two losses are older. One takes pairs marked as alike or not, pulls the alike ones together and pushes the others
-# apart up to a margin (`contrastive_pairs` in the library). The other is the triplet loss of exercise 2. All losses
-# that push strangers apart, these two and the in-batch negatives, are called **contrastive**.
+# Losses that push strangers apart are called **contrastive**; exercise 2 has an older one.
 #
 # ## Live
 #
-# One encoder is trained, which both sentences of a pair go through:
+# One encoder is trained, and both sentences of a pair go through it (`pooled` is BERT and
+# `mean_pooling`):
 
 
 # %%
@@ -542,12 +566,11 @@ class Siamese(nn.Module):
 
 
 # %% [markdown]
-# As a body we take what the table shows to be bad at this: `lower`, MiniLM cut off after layer 2 (`encoder.pooled` is
-# BERT and `mean_pooling`, not divided by the length). Only the last of its three layers is trained, so that many
-# trainings fit into this page, each of 15 steps of 16 pairs. The regression sees our 96 scored pairs; the
-# classification the same pairs, their scores in three classes (apart, related, the same). The in-batch negatives see
-# only pairs that belong together: those with a score of 4 or more, and from the entailment set each sentence with
-# another that follows from it.
+# We start from `lower`, MiniLM cut off after layer 2, and train only the last of its three layers,
+# for 15 steps of 16 pairs. The regression sees our 96 scored pairs; the classification sees the
+# same pairs, their scores in three classes (apart, related, the same). The in-batch negatives see
+# only pairs that belong together: those with a score of 4 or more, and from the entailment set each
+# sentence with one that follows from it.
 
 
 # %%
@@ -603,17 +626,18 @@ def train(loss, pairs, labels, seed, steps=15, learns=True):
 
 
 # %% [markdown]
-# **Predict.** Before training, Spearman's correlation is about 0.67. After 15 steps, which of the three objectives
-# have brought it up, and does one of them bring nothing?
+# **Predict.** Before training, Spearman's correlation is about 0.67. After 15 steps, which of the
+# three objectives have brought it up, and does one of them bring nothing?
 #
 # <details><summary>Answer</summary>
 #
-# The regression, to 0.75 with each seed: it is trained on the very thing that is measured, the cosine. The in-batch
-# negatives, which see no score at all, end between 0.69 and 0.74. With the classification it is a matter of luck: our
-# three seeds end between 0.65 and 0.71, and with five others the correlation moves by -0.01<!-- other_seeds:
-# chapter_17/classification_rise/min .2f --> to 0.02<!-- other_seeds: chapter_17/classification_rise/max .2f -->,
-# although the loss falls by half. The vectors do change: with the body left as it was, $W_t$ alone brings the loss
-# only to 0.90. But that loss does not ask for the angle.
+# The regression, to 0.75 with each seed: it is trained on the very thing that is measured, the
+# cosine. The in-batch negatives, which see no score at all, end between 0.69 and 0.74. With the
+# classification it is a matter of luck: our three seeds end between 0.65 and 0.71, and with five
+# others the correlation moves by -0.01<!-- other_seeds: chapter_17/classification_rise/min .2f -->
+# to 0.02<!-- other_seeds: chapter_17/classification_rise/max .2f -->, although the loss falls by
+# half. The vectors do change: with the body frozen, $W_t$ alone brings the loss only to 0.90. But
+# that loss never asks for an angle.
 #
 # </details>
 
@@ -654,17 +678,15 @@ ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 
 # %% [markdown]
-# For the classification 96 pairs are few: the paper had a million. Nor do the bars rank the methods: these layers had
-# been trained before, as a part of MiniLM, and by cosines.
+# For the classification, 96 pairs are few: the paper had a million. Nor do the bars rank the
+# methods: as a part of MiniLM, these layers had already been trained by cosines.
 #
 # ### Wrong partners that are hard to tell
 #
-# The in-batch negatives end at a loss of 0.00: among sixteen candidates the right partner is soon found, and nothing is
-# left to learn. So each pair gets one more wrong partner, a **hard negative**: of all other second sentences the one
-# that the encoder, before training, takes for the nearest. Each u now chooses among 32, or fewer: the wrong partner of
-# one pair may be the right one of another, which would then stand twice in its row. `own` leaves it out. (An earlier
-# edition of this page forgot to. One row in five had its own answer twice, and the loss ended at 0.15, most of it these
-# coin tosses: see the last bug below.)
+# The in-batch negatives end at a loss of 0.00: among sixteen candidates the right partner is soon
+# found. So each pair gets one more wrong partner, a **hard negative**: of all other second
+# sentences, the one that the encoder finds nearest before training. Each u now chooses among 32.
+# (If one pair's hard negative is another's right answer, `own` takes it out of that row.)
 
 
 # %%
@@ -694,16 +716,16 @@ hard = near.masked_fill(right, -1).argmax(dim=1)
 print(first[i], "|", second[i], "| not:", second[hard[i]])
 
 # %% [markdown]
-# **Predict.** The same 15 steps, three seeds, with the nearest wrong partners; and, as a control, with as many drawn
-# at random. Does the loss end at 0.00 again? And does Spearman's correlation rise over that of the plain in-batch
-# negatives by a tenth, by some hundredths, or hardly?
+# **Predict.** The same 15 steps, three seeds, with the nearest wrong partners; and, as a control,
+# with random ones. Does the loss end at 0.00 again? And does Spearman's correlation rise over that
+# of the plain in-batch negatives by a tenth, by some hundredths, or hardly?
 #
 # <details><summary>Answer</summary>
 #
-# With both it begins higher and ends at 0.00 again: in 15 steps each of the 79 pairs comes up three times, and by then
-# even the hard partners are told apart. The correlation hardly rises, by about a hundredth with the nearest ones, which
-# three seeds do not tell from nothing. "Harder is better" is the practice for large collections; 79 pairs and 15 steps
-# cannot show it.
+# With both, the loss begins higher and ends at 0.00 again: in 15 steps each of the 79 pairs comes
+# up three times, and by then even the hard partners are told apart. The correlation hardly rises,
+# by about a hundredth with the nearest ones, which three seeds do not tell from nothing. "Harder is
+# better" is the practice for large collections; 79 pairs and 15 steps cannot show it.
 #
 # </details>
 
@@ -725,34 +747,41 @@ assert begins > 0.2 and ends < 0.05 and -0.02 < harder - plain < 0.05
 # %% [markdown]
 # ### With more to learn from
 #
-# The same three layers, all of them trained, 150 steps of 16 pairs from STS-B's 5,749 training pairs, three seeds
-# ([beside what others trained](../book/models.md)): Spearman on the validation split, mean, lowest and highest, and
-# the mean cosine of sentences from different pairs (the margin is `contrastive_pairs`):
+# Now all three layers are trained, for 150 steps of 16 pairs from STS-B's 5,749 training pairs
+# ([beside what others trained](../book/models.md)). The table has Spearman on the validation split
+# and the mean cosine of sentences from different pairs, as means of three seeds. (The last loss
+# pushes unlike pairs apart, up to a margin.)
 #
-# | trained with | Spearman | lowest | highest | cosine |
-# |---|---|---|---|---|
-# | nothing | 0.630<!-- sentence_vectors: before/spearman .3f --> | | | 0.43<!-- sentence_vectors: before/random_pairs .2f --> |
-# | regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/regression/spearman/min .3f --> | 0.812<!-- sentence_vectors: siamese/regression/spearman/max .3f --> | 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> |
-# | classification, three classes | 0.740<!-- sentence_vectors: siamese/classification/spearman/mean .3f --> | 0.714<!-- sentence_vectors: siamese/classification/spearman/min .3f --> | 0.756<!-- sentence_vectors: siamese/classification/spearman/max .3f --> | 0.43<!-- sentence_vectors: siamese/classification/random_pairs/mean .2f --> |
-# | in-batch negatives | 0.784<!-- sentence_vectors: siamese/in_batch/spearman/mean .3f --> | 0.777<!-- sentence_vectors: siamese/in_batch/spearman/min .3f --> | 0.794<!-- sentence_vectors: siamese/in_batch/spearman/max .3f --> | 0.10<!-- sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> |
-# | pairs and a margin | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.802<!-- sentence_vectors: siamese/margin/spearman/min .3f --> | 0.814<!-- sentence_vectors: siamese/margin/spearman/max .3f --> | 0.33<!-- sentence_vectors: siamese/margin/random_pairs/mean .2f --> |
+# | trained with | Spearman | cosine |
+# |---|---|---|
+# | nothing | 0.630<!-- sentence_vectors: before/spearman .3f --> | 0.43<!-- sentence_vectors: before/random_pairs .2f --> |
+# | regression | 0.807<!-- sentence_vectors: siamese/regression/spearman/mean .3f --> | 0.05<!-- sentence_vectors: siamese/regression/random_pairs/mean .2f --> |
+# | classification, three classes | 0.740<!-- sentence_vectors: siamese/classification/spearman/mean .3f --> | 0.43<!-- sentence_vectors: siamese/classification/random_pairs/mean .2f --> |
+# | in-batch negatives (scores of 4 or more) | 0.784<!-- sentence_vectors: siamese/in_batch/spearman/mean .3f --> | 0.10<!-- sentence_vectors: siamese/in_batch/random_pairs/mean .2f --> |
+# | pairs and a margin (`contrastive_pairs`) | 0.808<!-- sentence_vectors: siamese/margin/spearman/mean .3f --> | 0.33<!-- sentence_vectors: siamese/margin/random_pairs/mean .2f --> |
 #
-# All four end above the counted words (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), the
-# classification only just, and not reliably; the in-batch negatives could use only the pairs with a score of 4 or more.
-# None reaches all of MiniLM (0.867<!-- sentence_vectors: untrained/mean/after_5/spearman .3f -->), with six layers and
-# a hundred million pairs behind it. Where the loss speaks of cosines, the training also opens the angles (last column).
+# All four end above the counted words
+# (0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->), though the worst seed of the
+# classification only just
+# (0.714<!-- sentence_vectors: siamese/classification/spearman/min .3f -->). Where the loss speaks
+# of cosines, the training also opens the angles (last column). None reaches all of MiniLM, with six
+# layers and a hundred million pairs behind it.
 #
-# Today's encoders of texts are trained in the same way, on more and better pairs. Many are decoders, some want a word
-# before each text ("query:", "passage:"), and some give vectors that may be cut off after 64 numbers (*Matryoshka*).
-# They are compared on [MTEB](https://arxiv.org/abs/2210.07316), a collection of tasks, for who is good at STS may be
-# bad at searching.
+# <details><summary>And today?</summary>
+#
+# Today's text encoders are trained in the same way, on more and better pairs. Many are decoders,
+# some want a word before each text ("query:", "passage:"), and some give vectors that may be cut
+# off after 64 numbers (*Matryoshka*). [MTEB](https://arxiv.org/abs/2210.07316) compares them on
+# many tasks: a model that is good at STS may be bad at searching.
+#
+# </details>
 
 # %% [markdown]
 # ## What goes wrong
 #
 # ### Padding in the mean
 #
-# The man with the guitar again, in a batch with a long text, and pooled with `hidden.mean(dim=1)`:
+# The man with the guitar again, in a batch with a long text, pooled with `hidden.mean(dim=1)`:
 
 # %%
 rows = [encoder.ids(text) for text in (nine[0], long)]
@@ -766,12 +795,12 @@ print(f"cosine to the same sentence alone: masked mean {masked @ alone:.2f}", en
 print(f"mean over everything {careless @ alone:.2f}")
 
 # %% [markdown]
-# The vector depends on who else is in the batch. A test with texts of one length passes.
+# The vector depends on what else is in the batch. A test with texts of one length would pass.
 #
 # ### The right answer counted as wrong
 #
-# In-batch negatives take every other v to be wrong. If a question stands in the batch twice, each copy is told that
-# the other's answer, its own, is wrong. Even perfect vectors then have a loss that no training removes:
+# If a pair stands in the batch twice, each copy is told that the other's answer, its own, is wrong.
+# Even perfect vectors then have a loss that no training removes:
 
 # %%
 perfect = torch.eye(4)
@@ -787,9 +816,9 @@ logits = (20 * cosines(twice, twice)).masked_fill(
 print(f"duplicates left out: loss {F.cross_entropy(logits, torch.arange(4)):.3f}")
 
 # %% [markdown]
-# Such a floor does no harm by itself: u is pulled to the one copy as hard as it is pushed from the other, and for
-# equal vectors the two cancel. Harm is done by a second right answer in *other words*. Let pair 1 be a paraphrase of
-# pair 0, at some cosine to it:
+# This floor does no harm: u is pulled to one copy as hard as it is pushed from the other, and the
+# two cancel. The harm comes from a second right answer in *other words*. Let pair 1 be a paraphrase
+# of pair 0, at some cosine to it:
 
 # %%
 for cosine in (1.0, 0.95, 0.9, 0.5):
@@ -799,19 +828,19 @@ for cosine in (1.0, 0.95, 0.9, 0.5):
     print(f"cosine of the paraphrases {cosine:.2f}: loss {loss:.3f}")
 
 # %% [markdown]
-# The further apart they are, the smaller the loss: the training is told to separate what belongs together. So texts
-# that mean the same should be left out of each other's rows. Equal texts are easy to find, paraphrases are not. Among
-# hard negatives they are frequent: of the passages that a search found nearest to a question, most that nobody had
-# marked as answers were answers, or nearly ([RocketQA](https://arxiv.org/abs/2010.08191), Qu and others, 2021).
+# The further apart they are, the smaller the loss: the training learns to separate what belongs
+# together. So texts that mean the same should be left out of each other's rows. Equal texts are
+# easy to find, paraphrases are not. Among hard negatives they are frequent
+# ([RocketQA](https://arxiv.org/abs/2010.08191)).
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **Exercise 1. The factor.** Four pairs with perfect vectors: each u equals its own v and is at a right angle to the
-# other three. How small is the loss of `by_partner` with a factor of 1, 5 and 20? And with 1,024 such pairs? Work out
-# the formula first.
+# **Exercise 1. The factor.** Four pairs with perfect vectors: each u equals its own v, at a right
+# angle to the others. How small is the loss of `by_partner` with a factor of 1, 5 and 20? And with
+# 1,024 such pairs? Work out the formula first.
 
 # %% tags=["hide-cell", "atol=0.002"]
 # Solution 1
@@ -824,11 +853,11 @@ for scale in (1, 5, 20):
     )
 
 # %% [markdown]
-# **Exercise 2. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right partner $p$ than to
-# a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with ordinary distances. Write it for batches,
-# compare it with `F.triplet_margin_loss`, and apply it to MiniLM's vectors of three sentences: *The dog bit the man*,
-# the same event, *The man was bitten by the dog*, and the reverse, *The man bit the dog*. What is the loss, and what
-# would it be with $p$ and $n$ exchanged?
+# **Exercise 2. Triplets.** The paper's third objective wants a sentence $a$ to be closer to a right
+# partner $p$ than to a wrong one $n$, by a margin: $\max(|a - p| - |a - n| + 1,\, 0)$, with
+# ordinary distances. Write it for batches, compare it with `F.triplet_margin_loss`, and apply it to
+# MiniLM's vectors of *The dog bit the man*, *The man was bitten by the dog* ($p$) and *The man bit
+# the dog* ($n$). What is the loss, and what would it be with $p$ and $n$ exchanged?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 2
@@ -853,10 +882,10 @@ print(f"distances: right {(a - p).norm():.2f}, wrong {(a - n).norm():.2f}")
 print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% [markdown]
-# **Exercise 3. Opening the angles without training.** Vectors that all point the same way have large cosines whatever
-# they say. Take the three layers of MiniLM (`lower.embed`), subtract from every vector the mean vector of the training
-# sentences, and compare again: what becomes of the mean cosine of sentences from different pairs, and of Spearman's
-# correlation?
+# **Exercise 3. Opening the angles without training.** Vectors that all point the same way have
+# large cosines whatever they say. Subtract the mean vector of the training sentences from every
+# vector of `lower.embed`. What becomes of the mean cosine of sentences from different pairs, and of
+# Spearman's correlation?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3
@@ -874,31 +903,34 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 # %% [markdown]
 # ## Summary
 #
-# 1. A cross-encoder reads pairs, n(n − 1)/2 of them; a bi-encoder reads n texts, and vectors are compared afterwards.
-# 2. A sentence's vector is the mean of its tokens' vectors, padding left out, and two are compared by the cosine of
-#    their angle. Spearman's correlation asks whether the cosines put pairs into the order that people put them in.
-# 3. On STS-B, means of vectors that were not trained to be compared (MiniLM's after layers 0 and 2) do better than
-#    plain counts of words, and worse than counts with rare words weighing more; weighted alike, they do better than
-#    counts, and about as well as static vectors. Siamese training by cosines takes them further.
-# 4. Objectives: a class from (u, v, |u − v|); the score that the cosine should have; or the right partner among all of
-#    the batch, by cosines times 20.
-# 5. In-batch negatives take every other partner for wrong. A second right answer in the batch, worded otherwise, is
+# 1. A cross-encoder reads n(n − 1)/2 pairs; a bi-encoder reads n texts, and vectors are compared
+#    afterwards.
+# 2. A sentence's vector is the mean of its tokens' vectors, padding left out; two are compared by
+#    their cosine. Spearman's correlation asks whether cosines order pairs as people do.
+# 3. The mean of vectors that were not trained to be compared does worse on STS-B than TF-IDF, and,
+#    weighted alike, hardly better than static vectors. Siamese training by cosines helps.
+# 4. Three objectives: a class from (u, v, |u − v|); the score that the cosine should have; the
+#    right partner among all of the batch, by cosines times 20.
+# 5. In-batch negatives take every other partner for wrong. A second right answer in other words is
 #    pushed away like the rest.
 #
-# **Homework 7**, questions 6 to 8, is about this chapter: [exercises](../exercises/hw7_probing_and_sentences.ipynb).
+# **Homework 7**, questions 6 to 8, is about this chapter:
+# [exercises](../exercises/hw7_probing_and_sentences.ipynb).
 #
 # **Next:** [chapter 17b](17b_searching.ipynb) searches this book with these vectors.
 #
 # ## References
 #
-# - Nils Reimers and Iryna Gurevych (2019). *Sentence-BERT: sentence embeddings using Siamese BERT-networks.* EMNLP.
-#   [arXiv:1908.10084](https://arxiv.org/abs/1908.10084). Abstract, section 3, tables 1 and 6.
-# - Daniel Cer et al. (2017). *SemEval-2017 task 1: semantic textual similarity.* SemEval. The STS Benchmark.
-# - Matthew Henderson et al. (2017). *Efficient natural language response suggestion for Smart Reply.*
-#   [arXiv:1705.00652](https://arxiv.org/abs/1705.00652). In-batch negatives.
-# - Raia Hadsell, Sumit Chopra and Yann LeCun (2006). *Dimensionality reduction by learning an invariant mapping.*
-#   CVPR. The contrastive loss.
-# - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
-#   Transformers.* NeurIPS. The weights are
+# - Nils Reimers and Iryna Gurevych (2019). *Sentence-BERT: sentence embeddings using Siamese
+#   BERT-networks.* EMNLP. [arXiv:1908.10084](https://arxiv.org/abs/1908.10084). Abstract, section
+#   3, tables 1 and 6.
+# - Daniel Cer et al. (2017). *SemEval-2017 task 1: semantic textual similarity.* SemEval. The STS
+#   Benchmark.
+# - Matthew Henderson et al. (2017). *Efficient natural language response suggestion for Smart
+#   Reply.* [arXiv:1705.00652](https://arxiv.org/abs/1705.00652). In-batch negatives.
+# - Raia Hadsell, Sumit Chopra and Yann LeCun (2006). *Dimensionality reduction by learning an
+#   invariant mapping.* CVPR. The contrastive loss.
+# - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic
+#   compression of pre-trained Transformers.* NeurIPS. The weights are
 #   [all-MiniLM-L6-v2](https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2).
 # - The [lectures](../book/references.md) mention Sentence-BERT for its cosines (UMass CS 485).

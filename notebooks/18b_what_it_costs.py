@@ -1,11 +1,13 @@
 # %% [markdown]
 # # What does it cost?
 #
-# Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on average, a few far
-# longer. First they stand as one usually stacks them. Everything grey is padding: it is multiplied by every matrix of
-# the model, and then thrown away. Then the same sentences share rows.
+# Thirty-two sentences make a batch, with lengths drawn to be like those of SST-2: a dozen tokens on
+# average, a few far longer. First each has a row of its own. Everything grey is padding: every
+# matrix of the model is applied to it, and the result is thrown away. Then the same sentences share
+# rows.
 #
-# **What does a model cost, in operations, in bytes and in time, and which of the well-known savings pay?**
+# **What does a model cost, in operations, in bytes and in time, and which of the well-known savings
+# pay?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -64,10 +66,10 @@ from lectures_lib.training.cost import bert_parameters
 # %% [markdown]
 # ## Operations
 #
-# [Chapter 5](05_encoder.ipynb) counted a block, [chapter 8](08_training.ipynb) used the rule of thumb that training
-# takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now exactly, by parts. A matrix product of
-# $(n \times a)$ and $(a \times b)$ takes $2nab$ operations. The rest (softmax, norms, sums) is small, and left out. In
-# one block, for $n$ tokens of width $d$:
+# [Chapter 5](05_encoder.ipynb) counted a block, and [chapter 8](08_training.ipynb) used the rule of
+# thumb that training takes $6\,N\,D$ operations for $N$ parameters and $D$ tokens. Now we count
+# exactly, by parts. A matrix product of $(n \times a)$ and $(a \times b)$ takes $2nab$ operations.
+# The rest (softmax, norms, sums) is small, and left out. In one block, for $n$ tokens of width $d$:
 #
 # | product | shapes | operations | BERT base, $n = 512$ |
 # |---|---|---|---|
@@ -105,7 +107,7 @@ def bert_flops(config, n, batch=1, scored=None):
 
 
 # %% [markdown]
-# A counter of torch's says whether our sum is right, and what the backward pass adds.
+# PyTorch's own counter says whether our sum is right, and what the backward pass adds.
 
 # %%
 tiny = BertForPreTraining(BertConfig.TINY)
@@ -128,15 +130,17 @@ assert forward == sum(by_parts.values())
 assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
 
 # %% [markdown]
-# **Predict.** Attention compares every token with every other, which is what one hears of its cost. Of BERT base's
-# operations for 128 tokens, which share goes into scores and weighted averages, the part that grows with $n^2$: a
-# quarter, a tenth or a fortieth?
+# **Predict.** Attention compares every token with every other: that is what everybody has heard of
+# its cost. Of BERT base's operations for 128 tokens, which share goes into scores and weighted
+# averages, the part that grows with $n^2$: a quarter, a tenth or a fortieth?
 #
 # <details><summary>Answer</summary>
 #
-# A fortieth; with 512 tokens, as in the table above, a tenth. More than half of the work is done in the feed-forward layers, token by token.
-# The square is dangerous for long texts, and 512 is not long beside $d_{\text{model}} = 768$: exercise 2 finds the
-# length at which the scores overtake projections and feed-forward layers together.
+# A fortieth; with 512 tokens, as in the table above, a tenth. More than half of the work is done in
+# the feed-forward layers, token by token. The square is dangerous for long texts, and 512 is not
+# long beside $d_{\text{model}} = 768$: exercise 2 finds the length at which the scores overtake
+# projections and feed-forward layers together. (The heads are asked about 15 % of the positions.
+# Asked about all, they would cost more than a quarter of what all blocks cost.)
 #
 # </details>
 
@@ -154,17 +158,15 @@ assert 1 / 42 < parts["scores"] / sum(parts.values()) < 1 / 38
 assert parts["feed_forward"] > sum(parts.values()) / 2
 
 # %% [markdown]
-# (The heads are asked about 15 % of the positions. Asked about all, they would cost more than a quarter of what all
-# blocks cost.)
-#
 # ## Four days on TPUs
 #
-# With this count BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens and 100,000 with 256
-# inputs of 512, four days on 16 chips for base and on 64 for large. How many inputs a short step had is open ([chapter
-# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed)): 256, too, or the 1,024 that the paper's forty epochs
-# require. And which chips? The authors' README fine-tunes on Cloud TPUs with 64 GB, which are the second generation; one
-# lecture assumes the third. Google gave 180 · 10¹² operations a second for a Cloud TPU (four chips) of the second and
-# 420 · 10¹² for one of the third. We print all.
+# With this count BERT's pre-training can be recomputed: 900,000 steps with inputs of 128 tokens,
+# 100,000 with 256 inputs of 512, four days on 16 chips for base and on 64 for large. Two things are
+# open. How many inputs did a short step have ([chapter
+# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed)): 256, too, or the 1,024 that the paper's
+# forty epochs require? And which chips? The authors' README fine-tunes on Cloud TPUs with 64 GB,
+# the second generation (four chips, 180 · 10¹² operations a second, says Google); one lecture
+# assumes the third (420 · 10¹²). We print every case.
 
 # %%
 TPU = {"v2": 180e12 / 4, "v3": 420e12 / 4}  # operations a second of a chip, at best
@@ -195,16 +197,24 @@ for short in (256, 1024):
         print(f"6 N D {rule:.1e}; used:", ", ".join(used))
 
 # %% [markdown]
-# So v2 chips did a tenth of what they could, or less; or, if the short steps had 1,024 inputs, a quarter (large) to 29 %
-# (base). (The Transformer's GPUs did a good quarter of what its paper takes them to achieve, [chapter
-# 8](08_training.ipynb).) The rule is a sixth to a fifth too high for base: a fifth of base's parameters is a table in
-# which each token looks up one row. In money: in 2018 the README put base, on a single Cloud TPU v2, at two weeks and
-# about 500 dollars. In 2023 [MosaicBERT](https://arxiv.org/abs/2312.17482) reported a competitive model for 20, and
-# [Cramming](https://arxiv.org/abs/2212.14034) one that is close to it after a day on one consumer GPU.
+# So v2 chips did a tenth of what they could, or less; or, if the short steps had 1,024 inputs, a
+# quarter (large) to 29 % (base). The rule is a sixth to a fifth too high for base: a fifth of
+# base's parameters is a table in which each token looks up one row.
 #
-# One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single Cloud TPU". The
-# largest task is MNLI: 392,000 pairs of 128 tokens, three epochs. For SQuAD, 88,000 inputs of 384, the paper says half
-# an hour, and three epochs; the command that its authors published trains for two.
+# <details><summary>And in money?</summary>
+#
+# In 2018 the README put base, on a single Cloud TPU v2, at two weeks and about 500 dollars. In 2023
+# [MosaicBERT](https://arxiv.org/abs/2312.17482) reported a competitive model for 20, and
+# [Cramming](https://arxiv.org/abs/2212.14034) one that is close to it after a day on one consumer
+# GPU. (How well were the Transformer's GPUs used? They did a good quarter of what its paper takes
+# them to achieve, [chapter 8](08_training.ipynb).)
+#
+# </details>
+#
+# One lecture repeats that all results of the paper "can be replicated in at most 1 hour on a single
+# Cloud TPU". The largest task is MNLI: 392,000 pairs of 128 tokens, three epochs. For SQuAD, 88,000
+# inputs of 384, the paper says half an hour, and three epochs; the command that its authors
+# published trains for two.
 
 # %%
 of_large = []
@@ -225,34 +235,38 @@ minutes = " or ".join(f"{30 * mnli / needed:.0f}" for needed in squad)
 print(f"MNLI at SQuAD's speed, large: {minutes} minutes")
 
 # %% [markdown]
-# An hour for base means 12 % of what a v2 can do at best: possible. An hour for large means 43 %, five times what
-# pre-training got with 256 inputs a step, and 1.7 times what it got with 1,024. But the half hour for SQuAD means as
-# much (its F1 of 91.0 is large's): 60 % with three epochs, 40 % with two, and MNLI at that speed takes 43 minutes or
-# 64. The hour is about right, with nothing to spare.
+# An hour for base means 12 % of what a v2 can do at best: possible. An hour for large means 43 %,
+# five times what pre-training got with 256 inputs a step, and 1.7 times what it got with 1,024. But
+# the half hour for SQuAD (its F1 of 91.0 is large's) means as much: 60 % with three epochs, 40 %
+# with two, and MNLI at that speed takes 43 minutes or 64. The hour is about right, with nothing to
+# spare.
 #
 # ## Memory
 #
-# In training, every weight comes with a gradient and Adam's two moments. And what the forward pass computed must be
-# kept until the backward pass has used it. For each token and block, without dropout, that is $8d + 2d_{\text{ff}} + 4$
-# numbers: eight vectors, the wide layer twice, and mean and spread of the two LayerNorms.
+# In training, every weight comes with a gradient and Adam's two moments. And what the forward pass
+# computed must be kept until the backward pass has used it. For each token and block, without
+# dropout, that is $8d + 2d_{\text{ff}} + 4$ numbers: eight vectors, the wide layer twice, and mean
+# and spread of the two LayerNorms.
 
 # %% tags=["remove-input"]
 draw("kept_for_backward")
 
 # %% [markdown]
-# The dashed bar, a token's $h \cdot n$ weights with $h$ heads, is there if attention is computed by the formula. **Fused
-# attention** takes a few keys at a time, keeps a running maximum and a running sum, and never writes the weights down;
-# going back it computes them again. Instead of the weights it keeps one number for each head and token. (A test holds
-# both counts equal, byte for byte, to what autograd keeps.)
+# The dashed bar, a token's $h \cdot n$ attention weights with $h$ heads, is there if attention is
+# computed by the formula. **Fused attention** takes a few keys at a time, keeps a running maximum
+# and a running sum, and never writes the weights down. In the backward pass it computes them again;
+# all it keeps in their place is one number for each head and token.
 
 # %% [markdown]
-# **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most memory: weights,
-# gradients and moments together, or what is kept for the backward pass? By which factor?
+# **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most
+# memory: weights, gradients and moments together, or what is kept for the backward pass? By which
+# factor?
 #
 # <details><summary>Answer</summary>
 #
-# What is kept: more than five times as much, 9.7 GB against 1.8. The 110 million weights come in four copies, whatever
-# the batch is. What is kept grows with every token of the batch, and is the reason why a batch does not fit.
+# What is kept: more than five times as much, 9.7 GB against 1.8. The 110 million weights come in
+# four copies, whatever the batch is. What is kept grows with every token of the batch; it is the
+# reason why a batch does not fit.
 #
 # </details>
 
@@ -303,16 +317,23 @@ ax.invert_yaxis()
 plt.show()
 
 # %% [markdown]
-# Even with 128 tokens, what is kept for the backward pass (grey and orange) takes more memory than weights, gradients
-# and moments together; with 512 tokens, five to eight times as much. **Gradient checkpointing** keeps only the input of
-# each block and computes the rest again when it is needed: a forward pass more, which is a third more work by the count
-# above. (Other remedies shrink the model's share: ZeRO and FSDP spread it over several GPUs, 8-bit optimizers keep
-# coarser moments, and with LoRA, [chapter 14](14_fine_tuning.ipynb)'s thin matrices, hardly anything has gradients.)
+# Even with 128 tokens, what is kept (grey and orange) takes more memory than weights, gradients and
+# moments together; with 512 tokens, five to eight times as much. **Gradient checkpointing** keeps
+# only the input of each block and computes the rest again when it is needed: one more forward pass,
+# a third more work by the count above.
+#
+# <details><summary>Other remedies</summary>
+#
+# They shrink the model's share: ZeRO and FSDP spread it over several GPUs, 8-bit optimizers keep
+# coarser moments, and with LoRA, [chapter 14](14_fine_tuning.ipynb)'s thin matrices, hardly
+# anything has gradients.
+#
+# </details>
 #
 # ## Half precision
 #
-# Two ways to write a number with 16 bits: `float16` spends 5 of them on the exponent, `bfloat16` 8, as many as
-# `float32`. Three numbers show the difference.
+# Two ways to write a number with 16 bits: `float16` spends 5 of them on the exponent, `bfloat16` 8,
+# as many as `float32`. Three numbers show the difference.
 
 # %%
 for dtype in (torch.float32, torch.float16, torch.bfloat16):
@@ -320,8 +341,9 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
     print(f"{dtype!s:15} {small:.1e} {large:9.1f} {fine:.6f}")
 
 # %% [markdown]
-# In `float16` a small gradient is 0 and a large score infinite. Against the first, `fit(…, mixed_precision="fp16")`
-# multiplies the loss by a large number and divides the gradients afterwards. `bfloat16` has the range of `float32`.
+# In `float16` a small gradient is 0 and a large score infinite. Against the first,
+# `fit(…, mixed_precision="fp16")` multiplies the loss by a large number and divides the gradients
+# afterwards. `bfloat16` has the range of `float32`.
 
 # %% [markdown]
 # **Predict.** A weight is 1, and a thousand times a step of 0.001 is added to it. Where is it afterwards in
@@ -351,20 +373,23 @@ assert weight.item() == 1  # the last one, bfloat16
 #
 # <details><summary>What we saw</summary>
 #
-# At 2. From 1 on, 0.004 is more than half a gap and is rounded up to 0.0078; from 2 on the gaps are twice as wide.
+# At 2. From 1 on, 0.004 is more than half a gap and is rounded up to 0.0078; from 2 on the gaps are
+# twice as wide.
 #
 # </details>
 #
-# So in *mixed* precision only the matrix products are done in 16 bits; the weights that are trained stay in 32. (That
-# saves time and part of what is kept, but none of the weights' memory.)
+# So in *mixed* precision only the matrix products are done in 16 bits; the weights that are trained
+# stay in 32. That saves time and part of what is kept, but none of the weights' memory.
 #
 # ## Packing
 #
-# Three short sentences can share a row, if no token sees beyond its own sentence and each sentence begins at position
-# 0. Then each gets the vectors that it would get alone. Two lists see to it: the position of each token in its
-# sentence, and its **owner**, the number of the sentence. A token may look at those of its owner, a mask in blocks. And
-# who shares a row? The longest sentence first, each into the first row that has room: to find the fewest rows is hard,
-# this is simple and nearly as good.
+# Three short sentences can share a row, if no token sees beyond its own sentence and each sentence
+# begins at position 0. Then each gets the vectors that it would get alone. Two lists see to it: the
+# position of each token in its sentence, and its **owner**, the number of the sentence. A token may
+# look only at tokens of its owner, which makes a mask in blocks.
+#
+# Which sentences share a row? The longest goes first, and each goes into the first row that has
+# room. Finding the fewest rows is hard; this is simple and nearly as good.
 
 
 # %%
@@ -432,25 +457,27 @@ for vectors, ours in zip(theirs, alone, strict=True):
     assert_close(vectors, ours, atol=1e-5, rtol=0)
 
 # %% [markdown]
-# Three sentences of nearly one length gain nothing; the 32 at the top went from 68 % of padding to 11 %.
+# Three sentences of nearly one length gain nothing; the 32 at the top went from 68 % of padding to
+# 11 %.
 #
 # ## Several processes, several GPUs
 #
-# `fit` runs in as many processes as it is started in, and the gradients are averaged. Below is the same written out,
-# with [accelerate](https://huggingface.co/docs/accelerate), in a whole training program that needs nothing else. What a
-# loop for one process would not have is numbered. The model may be any other.
+# `fit` runs in as many processes as it is started in, and averages their gradients. Below is the
+# same written out, with [accelerate](https://huggingface.co/docs/accelerate), in a whole training
+# program. What a loop for one process would not have is numbered.
 
 # %% [markdown]
-# **Predict.** Five steps in one process, which reads sixteen sentences for each, and five in two, which read eight each
-# of the same sixteen. How far are the losses apart: not at all (in four decimals), by chance, or does one of the two
-# learn faster?
+# **Predict.** Five steps in one process, which reads sixteen sentences for each, and five in two,
+# which read eight each of the same sixteen. How far are the losses apart: not at all (in four
+# decimals), by chance, or does one of the two learn faster?
 #
 # <details><summary>Answer</summary>
 #
-# Not at all. Nothing is left to chance, without dropout and with all first weights from one seed. Both processes hold
-# the same weights, each computes half of the same mean gradient, and after every step the weights are the same again:
-# it is the step that *one* process would take on all these sentences together. What is won is time, and room: each
-# device holds the activations of its own share only.
+# Not at all. Nothing is left to chance, without dropout and with all first weights from one seed.
+# Both processes hold the same weights, each computes half of the same mean gradient, and after
+# every step the weights are the same again: it is the step that *one* process would take on all
+# these sentences together. What is gained is time, and room: each device holds the activations of
+# its own share only.
 #
 # </details>
 
@@ -515,7 +542,18 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # # two processes, no GPU
 # ACCELERATE_USE_CPU=true torchrun --standalone --nproc_per_node 2 train.py
+# ```
 #
+# These two were run just now (the first on the CPU, too). Here the processes share a batch. With
+# `fit`, or with a `DataLoader` that went through `prepare`, each takes *a batch* of its own a step:
+# with four of them an epoch has a quarter of the steps, and `steps`, warm-up and learning rate have
+# to be chosen again.
+#
+# <details><summary>On GPUs, on several machines, in a notebook</summary>
+#
+# These commands are what the two launchers document; they were not tried here.
+#
+# ```bash
 # # four GPUs of one machine
 # torchrun --standalone --nproc_per_node 4 train.py
 #
@@ -527,26 +565,26 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #     --rdzv_endpoint <first machine>:29500 train.py
 # ```
 #
-# The first two were run just now (the first on the CPU, too); those for GPUs are what the two launchers document, and
-# were not tried here. Here the processes share a batch, in equal parts (of unequal ones the mean of means is not the
-# mean). With `fit`, or with a `DataLoader` that went through `prepare` too, each takes *a batch* of its own a step:
-# with four of them an epoch has a quarter of the steps, and `steps`, warm-up and learning rate have to be chosen again.
-# In a notebook: `accelerate.notebook_launcher(function, num_processes=2)`, the program being the function's body, in a
-# fresh kernel in which nothing has touched the GPU, not even this chapter's set-up cell. (On Colab with fewer than two
-# GPUs it runs one process, whatever you ask for.)
+# The processes' parts of a batch have to be equal: the mean of the means of unequal parts is not
+# the mean of all. In a notebook: `accelerate.notebook_launcher(function, num_processes=2)`, the
+# program being the function's body, in a fresh kernel in which nothing has touched the GPU, not
+# even this chapter's set-up cell. (On Colab with fewer than two GPUs it runs one process, whatever
+# you ask for.)
+#
+# </details>
 #
 # ## What pays
 #
-# Measured on one processor, the second row on a GPU; from the third row on with MiniLM, without dropout, on one core
-# where the row says nothing else (`benchmarks/cost`; medians of runs made in turn,
+# Measured on one processor, the second row on a GPU; from the third row on with MiniLM, without
+# dropout, on one core where the row says nothing else (medians,
 # [results](../book/results/cost.md#cost)). Above 1: more tokens a second.
 #
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
-# | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, 8 heads of 64, two threads (`benchmarks/attention.py`), at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
+# | fused attention | never writes down the $n \times n$ weights; attention alone, forward pass, at 128 and at 512 tokens | 1.1<!-- attention_speed: explicit_over_fused/128/median .1f --> and 3.6<!-- attention_speed: explicit_over_fused/512/median .1f --> |
 # | the same on a GPU, an H100, in `float32` | at 32, at 512 and at 4,096 tokens | 3.8<!-- attention_speed_gpu: explicit_over_fused/32/median .1f -->, 1.4<!-- attention_speed_gpu: explicit_over_fused/512/median .1f --> and 1.7<!-- attention_speed_gpu: explicit_over_fused/4096/median .1f --> |
-# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> (from 2.2<!-- cost: batching/over_as_they_come/by_length/min .1f --> to 4.4<!-- cost: batching/over_as_they_come/by_length/max .1f -->) |
-# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> (from 2.1<!-- cost: batching/over_as_they_come/packed_72/min .1f --> to 4.1<!-- cost: batching/over_as_they_come/packed_72/max .1f -->) |
+# | batches by length | 69 %<!-- cost: batching/padding/as_they_come .0f --> padding as the sentences come, then 3 %<!-- cost: batching/padding/by_length .0f --> | 3.3<!-- cost: batching/over_as_they_come/by_length/median .1f --> |
+# | packing | rows of 72 tokens, 2 %<!-- cost: batching/padding/packed_72 .0f --> padding | 3.2<!-- cost: batching/over_as_they_come/packed_72/median .1f --> |
 # | `bfloat16`, training | matrix products in 16 bits | 1.4<!-- cost: precision/training_step/median .1f --> |
 # | `bfloat16`, reading | the same, forward pass alone | 2.9<!-- cost: precision/inference/median .1f --> |
 # | `torch.compile`, training | joins small operations into larger ones | 0.99<!-- cost: compile/training_step/median .2f --> |
@@ -554,59 +592,62 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # | checkpointing | keeps 0.40<!-- cost: checkpointing/memory .2f --> of the memory, and takes 1.29<!-- cost: checkpointing/time/median .2f --> times as long | below 1 |
 # | two processes | each on a core of its own, against one | 1.7<!-- cost: processes/two_over_one/median .1f --> |
 #
-# **A GPU is another machine.** On the processor fusing pays mostly for long texts (from 256 tokens on), on the GPU, in
-# `float32`, most for short ones: there, by the usual explanation, each of the small steps is done so fast that starting
-# it is what takes time, and one start is cheaper than five. But in `float32` PyTorch has no FlashAttention. In 16 bits,
-# which we did not measure, long texts should gain most: for them it was written, since few operations for each byte
-# that is moved (a low *arithmetic intensity*) leave a GPU waiting for its memory. A cache gains less there: on
-# the H100 a cache makes 64 tokens 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times
-# as fast, in batches of 16 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f --> times; on
-# the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> and 6.8<!-- decoding_speed:
-# batch_16/tokens_64/without_over_cache/median .1f --> (from two runs far apart, 4.7<!-- decoding_speed:
-# batch_16/tokens_64/without_over_cache/min .1f --> and 9.0<!-- decoding_speed:
-# batch_16/tokens_64/without_over_cache/max .1f -->).
+# **Padding is a large waste.** Eight thousand of SST-2's training texts, sentences and parts of
+# them, have 13<!-- cost: batching/mean_length .0f --> tokens on average and up to
+# 66<!-- cost: batching/longest .0f -->: two thirds of a random batch are padding. Batches by length
+# and packing save about the same here. With packing, chance still decides which sentences share a
+# batch. And here the blocks that the mask forbids are computed and thrown away; a kernel that skips
+# them (PyTorch's FlexAttention) would gain more, as would *unpadding*, all sentences end to end, as
+# in MosaicBERT.
 #
-# **Padding is a large waste.** Eight thousand of SST-2's training texts, sentences and parts of them, have 13<!-- cost:
-# batching/mean_length .0f --> tokens on average and up to 66<!-- cost: batching/longest .0f -->; two thirds of a random
-# batch are padding. Batches by length and packing save about the same here (packing over batches by length: 0.97<!--
-# cost: batching/over_by_length/packed_72/median .2f -->). With packing, chance still decides which sentences share a
-# batch, and all rows are equally long. Here the blocks that the mask forbids are computed and thrown away;
-# packing would gain more with a kernel that skips them (PyTorch's FlexAttention, from version 2.5 on) or with
-# *unpadding*, all sentences end to end, as in MosaicBERT.
+# **A GPU is another machine.** On the processor fusing pays mostly for long texts, on the GPU, in
+# `float32`, most for short ones: there, by the usual explanation, each of the small steps is done
+# so fast that starting it is what takes time, and one start is cheaper than five. In 16 bits, which
+# we did not measure, long texts should gain most; FlashAttention was written for them. A cache
+# gains less on the GPU: it makes 64 tokens
+# 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, on
+# the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
 #
-# **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX). Elsewhere, measure. No
-# number of MiniLM's vectors was off by more than 0.021<!-- cost: precision/largest_difference .3f -->.
-# **`torch.compile` does not pay in training here** (reading gets 4 % faster, but compiling first costs the time of some
-# 40 steps), probably because it joins the small operations between the matrix products and leaves the products, where
-# nearly all of the work is, as they are.
+# **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX).
+# Elsewhere, measure. No number of MiniLM's vectors was off by more than
+# 0.021<!-- cost: precision/largest_difference .3f -->. **`torch.compile` does not pay in training
+# here** (reading gets 4 % faster, but compiling first costs the time of some 40 steps), probably
+# because the matrix products, where nearly all of the work is, stay as they are.
 #
-# **Batches of one sentence are slow**, and probably not only in the model: Adam walks over all 23 million weights at
-# every step, after one sentence as after 64. **Two processes** have twice the cores, and exchange 23 million gradients
-# after each step; even so they gain more than two threads of one process (1.5<!-- cost:
-# processes/two_threads_over_one/median .1f -->), which have nothing to exchange.
+# <details><summary>Large batches, and two processes</summary>
 #
-# **A smaller model** is the one saving that no row above has. [DistilBERT](https://arxiv.org/abs/1910.01108), taught by
-# BERT, is 40 % smaller and 60 % faster, and keeps 97 % of its score on GLUE, by its authors' count. MiniLM, which
-# this book uses throughout, came about in a like way.
+# Batches of one sentence are slow, and probably not only in the model: Adam walks over all 23
+# million weights at every step, after one sentence as after 64. Two processes have to exchange 23
+# million gradients after each step; even so they gain more than two threads of one process
+# (1.5<!-- cost: processes/two_threads_over_one/median .1f -->).
+#
+# </details>
+#
+# **A smaller model** is the one saving that no row above has.
+# [DistilBERT](https://arxiv.org/abs/1910.01108), taught by BERT, is 40 % smaller and 60 % faster,
+# and keeps 97 % of its score on GLUE, by its authors' count. MiniLM, which this book uses
+# throughout, was made in a similar way.
 #
 # ## What goes wrong
 #
 # ### Packing without the mask
 #
-# "I think that adding the EOS token is an enough signal for the model" was the answer when a user asked how packed texts
-# are kept from seeing each other ([TRL, issue 805](https://github.com/huggingface/trl/issues/805); see also
-# [transformers, issue 25452](https://github.com/huggingface/transformers/issues/25452)). That was about left-to-right
-# models, and one that is trained on such rows may learn to stop at the mark. MiniLM never saw one; its mark is `[SEP]`.
+# How are packed texts kept from seeing each other? "I think that adding the EOS token is an enough
+# signal for the model", a user was told ([TRL, issue
+# 805](https://github.com/huggingface/trl/issues/805); see also [transformers, issue
+# 25452](https://github.com/huggingface/transformers/issues/25452)). A left-to-right model that is
+# trained on such rows may learn to stop at the mark. MiniLM never saw one; its mark is `[SEP]`.
 
 # %% [markdown]
-# **Predict.** The three sentences in one row, each behind its own `[CLS]` and closed by its own `[SEP]`, their
-# positions right, but without the mask. How near is each sentence's vector (the mean of its tokens) to the right one: a
-# cosine of 0.99, 0.95 or 0.8?
+# **Predict.** The three sentences in one row, each behind its own `[CLS]` and closed by its own
+# `[SEP]`, their positions right, but without the mask. How near is each sentence's vector (the mean
+# of its tokens) to the right one: a cosine of 0.99, 0.95 or 0.8?
 #
 # <details><summary>Answer</summary>
 #
-# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past it, and does. Two
-# different sentences have one of 0.1 to 0.25 (last line); against that 0.8 looks right, so nobody notices.
+# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past
+# it, and does. Two different sentences have a cosine of 0.1 to 0.25 (last line); beside that 0.8
+# looks right, so nobody notices.
 #
 # </details>
 
@@ -632,11 +673,12 @@ print(f"{'two different, alone':26}", *(f"{cosine:.2f}" for cosine in far))
 assert max(far) < 0.35 and min(near) > 0.6
 
 # %% [markdown]
-# The first sentence has the right positions either way, and its neighbours alone bring its cosine down to 0.8.
-# Positions that run on hurt the other two even behind the mask. Neither mistake raises an error.
+# The first sentence has the right positions either way, and its neighbours alone bring its cosine
+# down to 0.8. Positions that run on hurt the other two even behind the mask. Neither mistake raises
+# an error.
 #
-# Type the three sentences into one line: in which layers does *cabinet* look across a full stop ([Type your
-# own](../book/live.md#where-a-bert-looks))?
+# Type the three sentences into one line: in which layers does *cabinet* look across a full stop
+# ([Type your own](../book/live.md#where-a-bert-looks))?
 #
 # ### A counter that does not count
 #
@@ -650,9 +692,9 @@ missing = sum(parts.values()) - counter.get_total_flops()
 print(f"missing: {missing:,} operations; scores and averages are {parts['scores']:,}")
 
 # %% [markdown]
-# The tool knows the fused kernels of GPUs; the version that made this page did not know the one for CPUs. Here that
-# hides six per cent; of BERT base with 4,096 tokens it would hide nearly half. Where a measured number can be computed
-# by hand, compute it.
+# The tool knows the fused kernels of GPUs; the version that made this page did not know the one for
+# CPUs. Here that hides six per cent; of BERT base with 4,096 tokens it would hide nearly half. If a
+# measured number can be computed by hand, compute it.
 
 # %% [markdown]
 # ## Exercises
@@ -689,9 +731,10 @@ for name, config in (("base", BertConfig.BASE), ("large", BertConfig.LARGE)):
     print(f"{name:5} from {n:,} tokens on; 6 d = {6 * config.d_model:,}")
 
 # %% [markdown]
-# **Exercise 3. The longest first.** On a thousand lengths, drawn as `random.Random(0).randint(3, 30)`, how many rows of
-# 72 tokens does `plan` need, and how many are needed at least? How many does it need without the sorting, the sentences
-# as they come? And what share of padding do batches of 32 in the order of drawing have?
+# **Exercise 3. The longest first.** On a thousand lengths, drawn as
+# `random.Random(0).randint(3, 30)`, how many rows of 72 tokens does `plan` need, and how many are
+# needed at least? How many without the sorting? And what share of padding do batches of 32 in the
+# order of drawing have?
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -714,14 +757,15 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens spends a tenth of it on
-#    scores of attention.
-# 2. By the same count, BERT's pre-training used between 8 and 29 % of what v2 chips could do: how many inputs a short
-#    step had decides, and nobody has said.
-# 3. Most of the memory holds what is kept for the backward pass: for 32 inputs of 512 tokens, more than five times
-#    weights, gradients and moments.
+# 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens
+#    spends a tenth of it on scores of attention.
+# 2. By the same count, BERT's pre-training used between 8 and 29 % of what v2 chips could do: it
+#    depends on how many inputs a short step had, and nobody has said.
+# 3. Most of the memory holds what is kept for the backward pass: for 32 inputs of 512 tokens, more
+#    than five times weights, gradients and moments.
 # 4. `float16` loses the small and the large, `bfloat16` the fine; trained weights stay in 32 bits.
-# 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an error.
+# 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an
+#    error.
 # 6. Less padding and 16 bits paid here, compiling hardly did. Elsewhere, measure.
 #
 # There is no homework for this chapter.
@@ -730,16 +774,21 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 #
 # ## Where to go next
 #
-# - *Make it fast*: [FlashAttention](https://arxiv.org/abs/2205.14135) explains the fused kernel; [Krell et al.
-#   2021](https://arxiv.org/abs/2107.02027) is about packing; [Korthikanti et al.
-#   2022](https://arxiv.org/abs/2205.05198) count the memory of a layer as we did.
-# - *Make it large*: [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), where $6\,N\,D$ comes from.
-# - *Make it modern*: [ModernBERT](https://arxiv.org/abs/2412.13663) (2024) uses most of the savings on this page.
+# - *Make it fast*: [FlashAttention](https://arxiv.org/abs/2205.14135) explains the fused kernel,
+#   [Krell et al. 2021](https://arxiv.org/abs/2107.02027) packing; [Korthikanti et al.
+#   2022](https://arxiv.org/abs/2205.05198) count a layer's memory as we did.
+# - *Make it large*: [Kaplan et al. 2020](https://arxiv.org/abs/2001.08361), where $6\,N\,D$ comes
+#   from.
+# - *Make it modern*: [ModernBERT](https://arxiv.org/abs/2412.13663) (2024) uses most of the savings
+#   on this page.
 #
 # ## References
 #
-# - Tri Dao et al. (2022). *FlashAttention: fast and memory-efficient exact attention with IO-awareness.* NeurIPS.
+# - Tri Dao et al. (2022). *FlashAttention: fast and memory-efficient exact attention with
+#   IO-awareness.* NeurIPS.
 # - Mario Michael Krell et al. (2021). *Efficient sequence packing without cross-contamination.*
-# - Vijay Korthikanti et al. (2022). *Reducing activation recomputation in large Transformer models.*
+# - Vijay Korthikanti et al. (2022). *Reducing activation recomputation in large Transformer
+#   models.*
 # - Jared Kaplan et al. (2020). *Scaling laws for neural language models.*
-# - Victor Sanh et al. (2019). *DistilBERT, a distilled version of BERT.* Jacob Portes et al. (2023). *MosaicBERT.*
+# - Victor Sanh et al. (2019). *DistilBERT, a distilled version of BERT.* Jacob Portes et al.
+#   (2023). *MosaicBERT.*
