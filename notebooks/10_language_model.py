@@ -10,8 +10,7 @@
 # A **language model** guesses the next word (or letter), with a probability for each. It needs no
 # labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb) without
 # the half that looks at a source. **How good are its guesses, and are they better than those of a
-# table that only counts?** (Whether it picks up grammar on the way is the question of [chapter
-# 10b](10b_agreement.ipynb).)
+# table that only counts?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -449,14 +448,14 @@ for name in ("GPT", "GPT2"):
     print(f"{name:4} {sum(p.numel() for p in large.parameters()):11,}")
 
 # %% [markdown]
-# Most of today's language models keep this plan, with three changes: RMSNorm, which does not
-# subtract the mean, replaces LayerNorm; SwiGLU replaces GELU; and the rotation of [chapter
-# 4](04_order.ipynb) (RoPE) replaces position vectors.
-#
-# <details><summary>Does the paper not say 117 million?</summary>
+# <details><summary>GPT-2's 117 million, and today's models</summary>
 #
 # GPT-2's paper gives 117 million parameters for this size, which is GPT's number. The authors later
 # called the paper's counts wrong.
+#
+# Most of today's language models keep this plan, with three changes: RMSNorm, which does not
+# subtract the mean, replaces LayerNorm; SwiGLU replaces GELU; and the rotation of [chapter
+# 4](04_order.ipynb) (RoPE) replaces position vectors.
 #
 # </details>
 #

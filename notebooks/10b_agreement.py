@@ -232,8 +232,13 @@ for name, reader in readers.items():
     print(f"  a preposition {sum(p[ID[word]] for word in PREPOSITIONS):.2f}")
 
 # %% [markdown]
+# <details><summary>Why do "is" and "are" not sum to 1?</summary>
+#
 # After one noun a second follows half of the time, so a preposition has about half of the
 # probability, and the verbs share the rest. Neither needs more than one half: we only compare them.
+#
+# </details>
+#
 # Now 300 sentences at a time:
 
 
