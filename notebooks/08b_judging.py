@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Judging a translator
 #
-# The translator on this page was trained for an hour on captions of photographs. *Zwei Hunde spielen im Schnee* became
-# "Two dogs play in the snow", which is right. *Niemand sitzt auf der Bank*, "Nobody is sitting on the bench", became "A
-# shirtless man is sitting on the bench".
+# The translator on this page was trained for an hour on captions of photographs. It turned *Zwei
+# Hunde spielen im Schnee* into "Two dogs play in the snow", which is right, and *Niemand sitzt auf
+# der Bank*, "Nobody is sitting on the bench", into "A shirtless man is sitting on the bench".
 #
-# The measure by which most papers on translation are compared gives 42 of 100 points to the first sentence, and 59 to
-# the second. **What does it count, and what may one conclude from it?**
+# The score that most papers on translation report gives 42 of 100 points to the first sentence, and
+# 59 to the second. **What does it count, and what may one conclude from it?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -50,20 +50,21 @@ MODEL = ["Two dogs play in the snow .", "A shirtless man is sitting on the bench
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say which of three numbers flatters: right words, right sentences, or a score;
-# - compute BLEU by hand, and say what it counts and what it is blind to;
-# - ask the three questions that belong to every quoted score;
-# - recompute what a famous table of scores and costs claims;
-# - read translations of a small model, and tell the good from the bad where no score does.
+# - say which number flatters: right words, right sentences, or a score;
+# - compute BLEU by hand, and say what it is blind to;
+# - ask three questions about every quoted score;
+# - check a famous table of scores and costs;
+# - read translations, and tell good from bad where no score does.
 #
 # **Time** about 50 minutes. **You need** [chapter 8](08_training.ipynb).
 
 # %% [markdown]
 # ## Is it any good?
 #
-# Begin where the answer is easy: a list of numbers is right or it is wrong. The folded cell trains [chapter
-# 8](08_training.ipynb)'s small model again, 600 steps on lists of number words, and keeps a copy of it after 80 of
-# them. We ask for lists that it has never seen: 400 of two numbers, and all single numbers that were kept aside.
+# Begin where the answer is easy: a list of number words is translated correctly or it is not. The
+# folded cell trains [chapter 8](08_training.ipynb)'s small model again and keeps a copy after 80 of
+# the 600 steps. The test: 400 lists of two numbers and 203 single numbers, all kept out of
+# training.
 
 
 # %% tags=["hide-input"]
@@ -156,7 +157,7 @@ assert min(right_share.values()) >= 0.97
 # %% [markdown]
 # ### Counting words in place of translations
 #
-# One can also count right *words*. How much larger is that number?
+# One can also count the right *words*. How much larger is that share?
 
 # %% [markdown]
 # **Predict.** A list has nine words, and a model gets each of them right nine times in ten, whatever the others are. How
@@ -164,8 +165,8 @@ assert min(right_share.values()) >= 0.97
 #
 # <details><summary>Answer</summary>
 #
-# About 40: $0.9^9 = 0.39$. One wrong word spoils a list, and there are nine chances for it. Ninety of a hundred is true of
-# the words, and says little about the lists.
+# About 40: $0.9^9 = 0.39$. One wrong word spoils a list, and there are nine chances for one. Ninety
+# in a hundred describes the words, and says little about the lists.
 #
 # </details>
 
@@ -173,7 +174,7 @@ assert min(right_share.values()) >= 0.97
 print(f"nine words, each right at 0.9: {0.9**9:.2f} of the lists")
 
 # %% [markdown]
-# Early in training the two shares are far apart. Here is the model after 80 of its 600 steps:
+# Early in training the two shares are far apart. After 80 steps:
 
 # %% tags=["nbval-ignore-output"]
 pairs = tests["lists of two"]
@@ -190,20 +191,25 @@ print(f"right words (teacher forcing) {forced:.2f}, right translations {free:.2f
 assert forced > free + 0.25
 
 # %% [markdown]
-# (Teacher forcing is not the reason for the gap. Greedy decoding writes a list without a mistake exactly when, after
-# each right beginning, the likeliest next word is right.)
+# <details><summary>Is teacher forcing the reason for the gap?</summary>
+#
+# No. Greedy decoding writes a whole list correctly exactly when, under teacher forcing, every word
+# of it is right.
+#
+# </details>
 #
 # ## BLEU
 #
-# A number has one right translation, a real sentence has many, and the usual measure counts what a translation has in
-# common with a human one. **BLEU** (Papineni et al., 2002) counts $n$-grams, $n$ words in a row. Say the first line is
-# the reference, and the second what a model wrote:
+# A list of numbers has one right translation. A sentence has many, so the usual score counts what a
+# translation has in common with a human one, the *reference*. **BLEU** (Papineni et al., 2002)
+# counts $n$-grams, pieces of $n$ words in a row. First the reference, then what a model wrote:
 #
 #     sechs und dreißig , sieben hundert drei
 #     sechs dreißig , sieben hundert drei drei
 #
-# Of its 7 words, 6 are in the reference. The second "drei" does not count, since the reference has only one: counts are
-# *clipped*, or else "drei drei drei drei" would have every word right. Here are all hits of this pair:
+# Of its 7 words, 6 are in the reference. The second "drei" does not count, because the reference
+# has only one: counts are *clipped*, or "drei drei drei drei" would get every word right. All the
+# hits:
 
 
 # %%
@@ -221,8 +227,8 @@ for n in (1, 2, 3, 4):
     print(f"{hits.total()} of {found.total()}: ", " | ".join(map(" ".join, hits)))
 
 # %% [markdown]
-# In the picture each piece is a bar along its words. The missing *und* costs no single word, but every longer piece that
-# reaches across the gap; the second *drei* costs every piece that it stands in.
+# In the picture each piece is a bar along its words. The missing *und* costs every piece that spans
+# the gap; the surplus *drei* costs every piece that contains it.
 
 # %% tags=["remove-input"]
 draw("clipped_counts")
@@ -231,11 +237,13 @@ draw("clipped_counts")
 # BLEU is the geometric mean of the four shares:
 # $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
 #
-# With three rules more it is complete. *All is added up first*: hits, pieces and words are summed over the sentences of
-# the corpus before anything is divided. *It must not pay to say little*: if the model's $c$ words are fewer than the
-# references' $r$, the score is multiplied by the **brevity penalty**, $e^{1 - r/c}$. *One 0 must not make the whole
-# product 0*: no hit at all counts as half a hit, for the next such $n$ as a quarter. (The program sacrebleu does so by
-# default, and calls it `smooth:exp`.)
+# Three more rules complete it:
+#
+# - *Add up first.* Hits and pieces are summed over the whole corpus before anything is divided.
+# - *No reward for saying little.* If the model's $c$ words are fewer than the references' $r$, the
+#   score is multiplied by the **brevity penalty**, $e^{1 - r/c}$.
+# - *No zero wipes out the product.* For the first $n$ without a hit, half a hit is counted; for the
+#   next, a quarter. (The program sacrebleu does this by default: `smooth:exp`.)
 
 
 # %%
@@ -263,9 +271,10 @@ def corpus_bleu(hypotheses, references):
 #
 # <details><summary>Answer</summary>
 #
-# 67.0. Every $n$-gram is in the reference, so the four shares are 1, and only the brevity penalty is left:
-# $e^{1 - 7/5} = 0.67$. It is close to five sevenths, 0.71, and is not the same: at half the length the penalty is
-# $e^{-1} = 0.37$, harsher than one half. Without the penalty the answer would indeed be 100.
+# 67.0. Every $n$-gram is in the reference, so the four shares are 1, and only the brevity penalty
+# is left: $e^{1 - 7/5} = 0.67$. That is close to five sevenths, 0.71, but not the same: at half the
+# length the penalty is $e^{-1} = 0.37$, harsher than one half. Without the penalty the answer would
+# indeed be 100.
 #
 # </details>
 
@@ -301,10 +310,11 @@ for texts in (fixed, *([pair] for pair in fixed)):
     assert abs(corpus_bleu(said, wanted) - score) < 0.01, said
 
 # %% [markdown]
-# The last two lines printed have hits among single words only, 4 of 4 and, clipped, 1 of 7; for longer pieces 1/2, 1/4
-# and 1/8 of a hit stand in. Where not one word is right, or no translation is four words long, the score is 0.
+# The last two lines have hits among single words only, 4 of 4 and, clipped, 1 of 7; for the rest
+# 1/2, 1/4 and 1/8 of a hit stand in.
 #
-# Three things to ask when somebody quotes a BLEU score. **Over what?** A sentence has a score, and a corpus has one.
+# When somebody quotes a BLEU score, ask three questions. **Over what?** A sentence has a score, and
+# a corpus has one.
 
 # %% [markdown]
 # **Predict.** The two sentences at the top of this page have 42.4 and 58.7. Somebody calls them a test set and computes
@@ -312,12 +322,13 @@ for texts in (fixed, *([pair] for pair in fixed)):
 #
 # <details><summary>Answer</summary>
 #
-# More, 55.7. The score of a corpus is not the mean of its sentences' scores: hits and lengths are added up first. The
-# first sentence alone pays a brevity penalty, 7 words for 8; together the model wrote 16 words for 15, and nothing is
-# to pay. That is about three of the five points. The rest is in the shares: the second sentence is longer, so it
-# brings more pieces and counts for more. Of the first one's four pieces of four words only one is a hit; of the ten
-# in both, four are. By hand:
-# $\sqrt[4]{\tfrac{12}{16} \cdot \tfrac{9}{14} \cdot \tfrac{6}{12} \cdot \tfrac{4}{10}} = 0.557$.
+# More, 55.7. The score of a corpus is not the mean of its sentences' scores, because hits and
+# lengths are added up first. Alone, the first sentence pays a brevity penalty, 7 words for 8;
+# together the model wrote 16 words for 15, and there is nothing to pay. That is about three of the
+# five points. The rest is in the shares: the second sentence is longer, so it brings more pieces
+# and counts for more. Of the first one's four pieces of four words only one is a hit; of the ten in
+# both, four are. By hand:
+# $\sqrt[4]{\tfrac{12}{16}\cdot\tfrac{9}{14}\cdot\tfrac{6}{12}\cdot\tfrac{4}{10}} = 0.557$.
 #
 # </details>
 
@@ -328,10 +339,10 @@ print(f"{corpus_bleu(MODEL, HUMAN):.1f} together; sacrebleu:", end=" ")
 print(theirs.corpus_score(MODEL, [HUMAN]))
 
 # %% [markdown]
-# **What are the words?** The score depends on how the text was cut, and on capitals. **Which test set, which
-# reference?** Scores on different test sets cannot be compared. This is why
-# [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018) wants whole text, cuts it itself, and gives a signature.
-# (Above it printed the four shares, the brevity penalty and the lengths. `metrics.bleu` calls it.)
+# **What are the words?** The score depends on how the text was cut, and on capitals. **Which test
+# set, which references?** Scores on different test sets cannot be compared. So
+# [sacrebleu](https://github.com/mjpost/sacrebleu) (Post, 2018; our `metrics.bleu` calls it) takes
+# whole text, cuts it itself, and gives a signature:
 
 # %%
 hypotheses = ["Ein Mann, der liest.", "Zwei Hunde spielen im Schnee."]
@@ -342,14 +353,24 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
     print(f"{score:5.1f}  {metric.get_signature()}")
 
 # %% [markdown]
-# The same two translations, three scores. (`nrefs`: how many references; `case`: as it stands or lowercased; `eff`:
-# whether an $n$ is left out for which the translation is too short (three words have no four in a row); `tok`: how the
-# text was cut, 13a as for WMT, the yearly contest of translation systems, whose test sets most papers use.) The 28.4 of
-# Vaswani et al. (2017) for English to German was computed on cut text, with German compounds split at their hyphens;
-# sacrebleu, which leaves them whole, tends to score lower, and the two cannot be put into one table.
+# The same two translations, three scores.
 #
-# The whole way, for the model of the first section and its copy after 80 steps: ids, translations, text, one sum over
-# the test set. (`decoding.greedy` takes the likeliest word at each step, [chapter 9](09_generating.ipynb#greedy).)
+# <details><summary>How to read a signature</summary>
+#
+# `nrefs` is the number of references; `case` says whether capitals count (`lc`: they do not);
+# `eff`, whether an $n$ is left out for which the translation is too short (three words have no four
+# in a row); `tok`, how the text was cut: `13a` as for WMT, the yearly contest of translation
+# systems, whose test sets most papers use. (sacrebleu's line before this one showed the four
+# shares, the brevity penalty BP and the lengths.)
+#
+# </details>
+#
+# The 28.4 of Vaswani et al. (2017) for English to German was computed with German compounds split
+# at their hyphens. sacrebleu leaves them whole and tends to score lower, so the two do not belong
+# in one table.
+#
+# Now from ids to one score for the test set, for both copies of our model (`decoding.greedy` takes
+# the likeliest word at each step, [chapter 9](09_generating.ipynb#greedy)):
 
 
 # %%
@@ -377,20 +398,23 @@ for steps, trained in ((80, early), (600, model)):
 assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 
 # %% [markdown]
-# After 80 steps hardly a whole list was right, and under teacher forcing most single words; BLEU lies between.
+# After 80 steps most single words were right, and hardly any whole list. BLEU lies between.
 #
-# BLEU gives nothing for a right synonym or another ending, and it does not see that a "nobody" has become a man. **Try
-# it**: `corpus_bleu(["Somebody is sitting on the bench ."], HUMAN[1:])`, and a good translation with fewer points. So
-# today it is seldom quoted alone. **chrF** (Popović, 2015) counts pieces of one to six *letters*, which is kinder to
-# German endings (exercise 1). **COMET** (Rei et al., 2020) asks a trained model how good a translation is, given the
-# source and a reference; it agrees better with human judges, and is as hard to look into as any model.
+# BLEU gives no points for a synonym or another ending, and it does not see that "nobody" has become
+# a man. **Try it**: `corpus_bleu(["Somebody is sitting on the bench ."], HUMAN[1:])`; then find a
+# good translation with fewer points.
+#
+# So today BLEU is seldom quoted alone. **chrF** (Popović, 2015) counts pieces of one to six
+# *letters*, which is kinder to German endings (exercise 1). **COMET** (Rei et al., 2020) asks a
+# trained model how good a translation is. It agrees better with human judges, and is as hard to
+# look into as any model.
 #
 # ## What the paper reported
 #
-# These are the BLEU scores of the Transformer's paper for the WMT 2014 test sets, with its estimates of what training cost in
-# floating-point operations (Vaswani et al. 2017, table 2; there is [a
-# picture](../book/published/transformer.md#translation-into-german-and-french)). An ensemble is several models that
-# vote.
+# The Transformer's paper gives BLEU on the WMT 2014 test sets, and estimates the cost of training
+# in floating-point operations (Vaswani et al. 2017, table 2; [as a
+# picture](../book/published/transformer.md#translation-into-german-and-french)). An ensemble is
+# several models that vote.
 
 # %% tags=["hide-input"]
 # Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in
@@ -415,14 +439,16 @@ for name, row in TABLE_2.items():
     print(f"{name:27}", "  ".join(cells))
 
 # %% [markdown]
-# Into German, both Transformers beat all others in the table, ensembles included, and the base model does so at the
-# lowest cost in the table. Into French, 41.0 is the best single system, but two ensembles stand above it, and base is
-# below all four single systems listed. (A later version of the paper reports 41.8, which is above everything in the
-# table.) The abstract speaks of "a small fraction of the training costs" of the best models for English to French, and
-# there it holds. Into German base cost a third of what ConvS2S did, and big more than twice as much.
+# Into German, both Transformers beat everything else in the table, ensembles included, and base
+# does so at the lowest cost. Into French, big's 41.0 is the best of a single system, but two
+# ensembles score higher, and base is below all four other single systems. (A later version of the
+# paper reports 41.8, above everything in the table.)
 #
-# The costs can be recomputed: time, times number of GPUs, times the 9.5 · 10¹² operations a second that the authors
-# assume for the P100 cards they used.
+# The abstract's "small fraction of the training costs" of the best models is right for English to
+# French. Into German, base cost a third of what ConvS2S did, but big more than twice as much.
+#
+# The costs can be recomputed: time, times the number of GPUs, times the 9.5 · 10¹² operations a
+# second that the authors assume for the P100 cards they used.
 
 # %%
 for name, hours in {"base": 12, "big": 3.5 * 24}.items():
@@ -431,40 +457,44 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # %% [markdown]
 # ## Captions
 #
-# Now to real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs to train on, in English and
-# in German. `experiments/multi30k.py` trains a translator for each direction on them, from scratch and on one CPU core:
-# 4 + 4 blocks of width 128, two million parameters, for Wu et al. (2021) found small models best on so few sentences.
-# In it are the byte pairs of [chapter 7](07_subwords.ipynb) and, from [chapter 8](08_training.ipynb), the paper's
-# schedule, label smoothing, batches by length and `fit`.
+# Now real sentences. Multi30k (Elliott et al., 2016) has 29,000 captions of photographs for
+# training, in English and German. `experiments/multi30k.py` trains a translator for each direction
+# on one CPU core, in about an hour: 4 + 4 blocks of width 128, two million parameters, with the
+# byte pairs of [chapter 7](07_subwords.ipynb) and the recipe of [chapter 8](08_training.ipynb).
 #
-# BLEU on the 1,014 captions for validation, greedy decoding, the mean of three runs for each direction:
+# On validation captions, BLEU from German to English is
+# 7.8<!-- multi30k_cpu: de-en/validation_by_step/400/mean .1f --> after 400 steps,
+# 32.0<!-- multi30k_cpu: de-en/validation_by_step/1600/mean .1f --> after 1,600 and
+# 40.3<!-- multi30k_cpu: de-en/validation_by_step/8000/mean .1f --> after 8,000. By then the model
+# has gone through the captions some thirty times, and it still gets no worse on new ones.
+#
+# Two tricks of the paper come at the end: averaging the last five saved sets of weights, and beam
+# search ([chapter 9](09_generating.ipynb)). On the test set of 1,000 captions each adds 0.5 to 1.0
+# points, and both together 1.6 into English and 1.3 into German, which makes
+# 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> and
+# 38.7<!-- multi30k_cpu: en-de/cased/mean .1f -->
+# ([results](../book/results/translators.md#multi30k-cpu)).
+#
+# <details><summary>Every step, and each trick alone</summary>
+#
+# BLEU on the 1,014 validation captions, greedy decoding, mean of three runs:
 #
 # | steps | 400 | 800 | 1,600 | 2,400 | 4,000 | 6,000 | 8,000 | minutes on one core, tests included |
 # |---|---|---|---|---|---|---|---|---|
 # | German to English | 7.8<!-- multi30k_cpu: de-en/validation_by_step/400/mean .1f --> | 21.0<!-- multi30k_cpu: de-en/validation_by_step/800/mean .1f --> | 32.0<!-- multi30k_cpu: de-en/validation_by_step/1600/mean .1f --> | 36.4<!-- multi30k_cpu: de-en/validation_by_step/2400/mean .1f --> | 37.4<!-- multi30k_cpu: de-en/validation_by_step/4000/mean .1f --> | 40.0<!-- multi30k_cpu: de-en/validation_by_step/6000/mean .1f --> | 40.3<!-- multi30k_cpu: de-en/validation_by_step/8000/mean .1f --> | 66<!-- multi30k_cpu: de-en/minutes/mean .0f --> |
 # | English to German | 5.3<!-- multi30k_cpu: en-de/validation_by_step/400/mean .1f --> | 17.6<!-- multi30k_cpu: en-de/validation_by_step/800/mean .1f --> | 27.9<!-- multi30k_cpu: en-de/validation_by_step/1600/mean .1f --> | 32.0<!-- multi30k_cpu: en-de/validation_by_step/2400/mean .1f --> | 35.7<!-- multi30k_cpu: en-de/validation_by_step/4000/mean .1f --> | 36.7<!-- multi30k_cpu: en-de/validation_by_step/6000/mean .1f --> | 37.6<!-- multi30k_cpu: en-de/validation_by_step/8000/mean .1f --> | 72<!-- multi30k_cpu: en-de/minutes/mean .0f --> |
 #
-# 8,000 steps go through the captions some thirty times, and one might expect that the model learns them by heart and
-# gets worse on others. It does not: after 2,400 steps the scores still rise, and over the last 400 they stand still
-# (after 7,600 steps 40.5<!-- multi30k_cpu: de-en/validation_by_step/7600/mean .1f --> and 37.7<!-- multi30k_cpu: en-de/validation_by_step/7600/mean .1f -->). Why they do not
-# fall was not tested: dropout of 0.2, label smoothing and the model's small size may all have a part.
-#
-# Two tricks of the paper follow at the end: the *mean* of the last five sets of weights saved, and a beam search
-# ([chapter 9](09_generating.ipynb)). What is each worth? On the 1,000 captions of the 2016 test set
-# ([results](../book/results/translators.md#multi30k-cpu), with sacrebleu's signatures):
+# On the 1,000 captions of the 2016 test set, mean of three runs:
 #
 # | | greedy, last weights | beam, last weights | greedy, mean of five | beam, mean of five |
 # |---|---|---|---|---|
 # | German to English | 39.4<!-- multi30k_cpu: de-en/apart/last_greedy/mean .1f --> | 40.2<!-- multi30k_cpu: de-en/apart/last_beam/mean .1f --> | 40.4<!-- multi30k_cpu: de-en/apart/mean_greedy/mean .1f --> | 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> |
 # | English to German | 37.4<!-- multi30k_cpu: en-de/apart/last_greedy/mean .1f --> | 38.2<!-- multi30k_cpu: en-de/apart/last_beam/mean .1f --> | 38.0<!-- multi30k_cpu: en-de/apart/mean_greedy/mean .1f --> | 38.7<!-- multi30k_cpu: en-de/cased/mean .1f --> |
 #
-# Each of the two adds 0.5 to 1.0 points, and both together 1.6 into English and 1.3 into German. (Means of three seeds,
-# which in the last column lie between 40.4<!-- multi30k_cpu: de-en/cased/min .1f --> and 41.4<!-- multi30k_cpu:
-# de-en/cased/max .1f --> into English, between 38.1<!-- multi30k_cpu: en-de/cased/min .1f --> and 39.3<!--
-# multi30k_cpu: en-de/cased/max .1f --> into German.) The models of the first seed come with the book, four megabytes
-# each; with beam and mean they have 41.3<!-- multi30k_cpu: de-en/stored .1f --> and 38.7<!-- multi30k_cpu: en-de/stored
-# .1f -->. Here are four sentences of ours; none is a training caption (one training caption begins with the same words
-# as our first):
+# </details>
+#
+# The first of the three models for each direction comes with the book. Four sentences of ours, none
+# of them a training caption:
 
 # %%
 to_english = stored.translator("de", "en")
@@ -484,10 +514,10 @@ for german, english in zip(captions, to_english(captions), strict=True):
 #
 # <details><summary>Answer</summary>
 #
-# It writes something else, in the form of a sentence, with an invented word if need be. Its whole world is what people,
-# dogs and balls do in photographs. A word that it has never seen is no gap for it, but a few byte pairs that it has
-# seen in other words, and the probabilities always sum to 1: some sentence is always the likeliest. Nothing in
-# the sentence says that it is guessing.
+# It writes something else, in the form of a sentence, with an invented word if need be. Its whole
+# world is what people, dogs and balls do in photographs. A word that it has never seen is no gap
+# for it, but a few byte pairs that it has seen in other words, and its probabilities always sum to
+# 1: some sentence is always the likeliest. Nothing in the sentence says that it is guessing.
 #
 # </details>
 
@@ -497,10 +527,10 @@ print(to_english(["Die Regierung hat gestern ein neues Gesetz beschlossen."])[0]
 # %% [markdown]
 # ### Good, typical, bad
 #
-# Numbers do not say *which* sentences go wrong. So read some; and let a rule choose them, since whoever picks examples
-# also picks what they show. 101 captions were written for this book before the translator had read one
-# (`data.own_captions()`; those of Multi30k are not ours to print). Sorted by the BLEU of their translations, place 50 of
-# 0 to 100 is *typical*, 95 is *good* and 5 is *bad*; here they are, with their two neighbours.
+# Scores do not say *which* sentences go wrong, so read some. Let a rule choose them, since whoever
+# picks the examples also picks what they show. For this book 101 captions were written before the
+# translator had read any. Sorted by BLEU from place 0 to 100, place 95 is *good*, 50 *typical* and
+# 5 *bad*; here they are with their neighbours:
 
 # %% tags=["nbval-ignore-output"]
 own = data.own_captions()
@@ -516,18 +546,16 @@ for name, place in (("good", 95), ("typical", 50), ("bad", 5)):
         print(f"  {points[i]:.0f}  {said[i]}\n      human: {own[i]['en']}")
 
 # %% [markdown]
-# The good ones are the human's sentences word for word, as 15 %<!-- own_captions: de-en/word_for_word .0f --> of the 101
-# are. Of the three typical ones one is right; in another the flowers are poured, and in the third a goalkeeper has
-# become a couple, which costs hardly more points than *pushes* for *is pushing*. And of the three bad ones one is right:
-# the goat gets its grass. (All 101 together have 59.6<!-- own_captions: de-en/bleu .1f --> BLEU, far more than
-# Multi30k's test captions, and that says as much about our sentences, which are short and plain, as about the
-# translator.)
+# The good ones are the human's sentences word for word, as
+# 15 %<!-- own_captions: de-en/word_for_word .0f --> of the 101 are. Of the typical ones, one is
+# right (*pushes* for *is pushing*); in another a woman pours the flowers, and in the third a
+# goalkeeper has become a couple. And of the bad ones one is right: the goat gets its grass.
 #
 # ### Twelve, easy and hard
 #
-# Hard sentences are rare among such captions. So here are twelve more, made up for what is in them, some easy and some
-# hard, with a translation of each; they are no test set. They are sorted by their BLEU. Beside it stands what the
-# translator itself knows: the smallest probability that it gave to a token of its sentence.
+# Hard sentences are rare among captions, so here are twelve more, made up to be easy or hard, and
+# sorted by BLEU. Beside the score stands what the translator itself knows: the smallest probability
+# that it gave to a token of its sentence.
 
 # %% tags=["hide-input"]
 OURS = {
@@ -594,25 +622,23 @@ assert (
 )
 
 # %% [markdown]
-# Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42 to 67 points and
-# lose the others to "play" for "are playing", "jumps" for "is jumping", "store" for "shop". Among them, since most of
-# their other words are right, stand two that nobody could use: the man for *niemand* and a row of syllables for
-# *siebzehn Pinguine*. Most of the wrong ones have a word or a turn that captions, we suppose, hardly have: *niemand*,
-# *siebzehn*, *größer als*, *Drachen steigen lassen*. There the model guesses, and at times writes a caption of
-# something else.
+# Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42
+# to 67 points and lose the rest to "play" for "are playing" or "store" for "shop". In the same
+# range stand two that nobody could use, the man for *niemand* and a row of syllables for *siebzehn
+# Pinguine*: most of their other words are right.
 #
-# The second column ranks these twelve better than BLEU, and needs no human's sentence: all that are right have 0.34 or
-# more, all that are wrong 0.17 or less, *niemand* among them. (Twelve sentences prove nothing; and a model can be sure
-# and wrong.)
+# The second column ranks these twelve better, and needs no reference: all that are right have 0.34
+# or more, all that are wrong 0.17 or less, *niemand* among them. (Twelve sentences prove nothing,
+# and a model can be sure and wrong.)
 #
-# So a score is for ranking systems over many sentences, where one hopes that synonyms hurt them all about alike. Of one
-# sentence it says little, and of one word that turns the meaning round, nothing: for that one has to read, or ask
-# people. (Whether a difference of scores is more than luck is the question of [How sure can we
-# be?](13b_how_sure.ipynb).)
+# So use a score to rank systems over many sentences ([How sure can we be?](13b_how_sure.ipynb) asks
+# when a difference is more than luck). About one sentence it says little, and about one word that
+# turns the meaning round, nothing: for that one has to read.
 
 # %% [markdown]
-# Now **your own**, in either direction: write captions between the quotation marks and run the cell. (Or in the browser,
-# token by token, with what the translator looked at and what else it might have said: [Type your own](../book/live.md#a-translator).)
+# Now **your own**, in either direction: write captions between the quotation marks and run the
+# cell. (Or in the browser, token by token, with what it looked at: [Type your
+# own](../book/live.md#a-translator).)
 
 # %% tags=["nbval-ignore-output"]
 to_german = stored.translator("en", "de")
@@ -620,15 +646,19 @@ for english in ["A man is riding a bicycle.", "The children are asleep."]:
     print(english, "→", to_german([english], decoding.beam)[0])
 
 # %% [markdown]
+# <details><summary>How large is this, and how does one train it?</summary>
+#
 # | | what chapter 8 trains | what one core trains in about an hour | the paper's base model |
 # |---|---|---|---|
 # | sentences | lists of number words | 29,000 pairs of captions | 4.5 million pairs |
 # | parameters | 0.2 million | 2.0 million | 65 million |
 # | steps × tokens (source and target) | some hundreds, of small batches | 8,000 × 4,096 | 100,000 × 50,000 |
-# | BLEU, German to English | no captions | 41.0<!-- multi30k_cpu: de-en/cased/mean .1f --> on Multi30k | not measured; English to German on WMT 2014: 27.3 |
 #
-# To train one yourself, set the switch in the folded cell to `True`. It needs a network (or a local copy of the data,
-# see [Running the course](../book/running.md)) and, for more than a try, patience or a GPU.
+# To train one yourself, set the switch in the folded cell to `True`. This needs a network
+# connection (or a local copy of the data, see [Running the course](../book/running.md)) and, for
+# more than a try, patience or a GPU.
+#
+# </details>
 
 # %% tags=["hide-input"]
 REAL_DATA = False  # True: train on Multi30k's captions instead
@@ -676,7 +706,8 @@ if REAL_DATA:
 # %% [markdown]
 # ## Where it looks
 #
-# Where did the small model of the first section look while it wrote? One list, all four heads of the second layer:
+# Where did the small model of the first section look while it wrote? All four heads of its second
+# layer, for one list:
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Four heat maps of cross-attention for one list of two numbers, one for each head of the second layer. Rows are the German words about to be written, columns the English words. In most heads the strongest cell before a digit word is the framed one; which head does what differs between runs."}, "figure": {"caption": "Cross-attention in the second layer. Rows: the word about to be written. Columns: the source. Squares: the English word (or words) that it translates."}}
 english, german = (
@@ -703,9 +734,9 @@ for head, ax in enumerate(axes.flat):
 plt.show()
 
 # %% [markdown]
-# The frames mark the right source words. Before most words that stand for a digit ("sieben", "zwanzig") a head's
-# strongest cell is framed: it looks at the word that it is about to translate. Counted over all lists of the test, for
-# each of the eight heads:
+# The frames mark the right source words. Before most words that stand for a digit ("sieben",
+# "zwanzig") a head looks most at the word that it is about to translate. For each of the eight
+# heads, over all test lists:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -741,31 +772,31 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? For digits most of the eight heads do (which ones differs
-# from run to run). For "hundert" it depends on whom one asks. The mean of five seeds
-# ([results](../book/results/translators.md#alignment)):
+# So does attention show which word was translated from which? For digits, most heads do (which ones
+# differs from run to run). For "hundert" it depends on the head (means of five seeds,
+# [results](../book/results/translators.md#alignment)):
 #
 # | writing "hundert", looked most at "hundred" | share |
 # |---|---|
 # | the head that is best at digits | 0.67<!-- alignment: transformer_2/one_head/hundert/mean .2f --> |
 # | the head that is best at this, picked afterwards | 0.95<!-- alignment: transformer_2/best_for_each/hundert/mean .2f --> |
-# | chapter 1's recurrent model, which has one head | 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> (0.36<!-- alignment: additive/one_head/hundert/max .2f --> at most) |
+# | chapter 1's recurrent model, which has one head | 0.08<!-- alignment: additive/one_head/hundert/mean .2f --> |
 #
-# The last made no mistake in the test: in "six hundred" the encoder's vector at "six" has read its neighbour, and can
-# tell that "hundred" follows. A weight tells where a model looked, not why, and a model that knows already need not
-# look.
+# Yet the recurrent model made no mistake in the test. In "six hundred" its encoder's vector at
+# "six" has already read the next word, and can tell that "hundred" follows. A weight says where a
+# model looked, not why. And a model that knows already need not look.
 
 # %% [markdown]
 # ## Our code against Marian's, with random weights
 #
-# The translation models of Helsinki's OPUS-MT project (Tiedemann and Thottingal, 2020) are Transformers of the base
-# kind, trained with the program Marian. They differ from the paper's in four places: swish instead of ReLU, all sines
-# before all cosines in a position vector, a bias on the scores, and a decoder that begins with the padding token.
+# The translation models of the OPUS-MT project (Tiedemann and Thottingal, 2020), trained with the
+# program Marian (Junczys-Dowmunt et al., 2018), are Transformers of the base kind. They differ from
+# the paper's in four places: swish instead of ReLU, all sines before all cosines in a position
+# vector, a bias on the scores, and a decoder that begins with the padding token.
 #
-# Does our code read them right? **Nothing is translated here**: the folded cell builds Hugging Face's class in small,
-# with random numbers for *every* weight and bias (fresh biases would be 0, and a forgotten one would not show), and
-# ours reads what it saved. The scores should agree, and no longer once ours forgets the bias on them. (With a network,
-# set the name, and a trained model translates.)
+# Does our code read them correctly? **Nothing is translated here**: the folded cell builds Hugging
+# Face's class in small, with random numbers for *every* weight and bias, and ours reads what it
+# saved. The scores should agree, until ours forgets the bias.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 CHECKPOINT = None  # with a network: "Helsinki-NLP/opus-mt-en-de"
@@ -822,11 +853,11 @@ if not CHECKPOINT:
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's $n$-grams of *letters*
-# that are in the reference (precision $p$) and the share of the reference's that are found (recall $r$). Average the
-# six $p$ and the six $r$; chrF is $100 \cdot 5pr / (4p + r)$ of the two means, which counts recall twice as much.
-# Compare it with BLEU on
-# "Zwei Hunde spielten" for "Zwei Hunde spielen im Schnee", and with sacrebleu's `CHRF`.
+# **1. chrF.** Leave out the spaces. For each $n$ from 1 to 6, take the share of the hypothesis's
+# $n$-grams of *letters* that are in the reference (precision), and the share of the reference's
+# that are found (recall). With the means $p$ and $r$ of the six, chrF is
+# $100 \cdot 5pr / (4p + r)$, which counts recall twice as much. Compare it with BLEU on "Zwei Hunde
+# spielten" for "Zwei Hunde spielen im Schnee", and with sacrebleu's `CHRF`.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -853,8 +884,9 @@ print(
 # BLEU has no four words to count. chrF sees that "spielten" is nearly "spielen".
 
 # %% [markdown]
-# **2. Added up, or averaged.** Compute the BLEU of the twelve translations above once with `corpus_bleu` over all of them, and
-# once as the mean of their twelve scores. Which is larger, and how much of the difference are brevity penalties?
+# **2. Added up, or averaged.** Compute the BLEU of the twelve translations above once with
+# `corpus_bleu` over all of them, and once as the mean of their twelve scores. Which is larger, and
+# how much of the difference is due to brevity penalties?
 #
 # *Hint:* cut the twelve by `re.findall(r"\w+|[.,]", text)`, and put spaces between the words.
 
@@ -884,9 +916,9 @@ print(f"without penalties {sum(unpunished) / len(unpunished):.1f}")
 # long sentences count for more there, and among these twelve they have more points.
 
 # %% [markdown]
-# **3. A second human.** With several references an $n$-gram counts at most as often as it stands in the one that has it
-# most often, and the length is compared with that of the reference nearest in length. Give the first sentence of the
-# page a second reference, "Two dogs play outside in the snow .", and compute its BLEU. How much is the second human
+# **3. A second human.** With several references an $n$-gram counts at most as often as in the one
+# that has it most often, and the length is compared with the nearest one. Give the page's first
+# sentence a second reference, "Two dogs play outside in the snow ." How much is the second human
 # worth?
 #
 # *Hint:* the larger of two counts is `first | second` for `Counter`s. At the same distance the shorter reference is taken.
@@ -912,15 +944,16 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Count whole translations, not only words: of lists of nine words, each right nine times in ten, four in ten are
+# 1. Right words flatter: of lists of nine words, each right nine times in ten, four in ten are
 #    right.
-# 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a penalty for being
-#    short. It is blind to synonyms, and to the one word that turns the meaning round.
-# 3. Over what, cut how, against which test set: without a signature two scores cannot be compared.
-# 4. The Transformer's table holds: into German, base beat all earlier systems at the lowest cost listed, and big scored
-#    higher still, at seven times the cost of base; into French, base did not lead.
-# 5. A translator always says something, and no sentence says that it was guessed (its probabilities may): read what it
-#    writes.
+# 2. BLEU is the geometric mean of the shares of 1- to 4-grams that a reference has too, times a
+#    penalty for being short. It is blind to synonyms, and to the one word that turns the meaning
+#    round.
+# 3. Over what, cut how, on which test set? Without a signature two scores cannot be compared.
+# 4. Into German, the Transformer's base model beat all earlier systems at the lowest cost, and big
+#    scored higher still at seven times that cost; into French, base did not lead.
+# 5. A translator always says something, and nothing in the sentence shows a guess (its
+#    probabilities may): read what it writes.
 #
 # **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) trains a small language model and
 # counts how many of its answers are right.
@@ -929,16 +962,17 @@ print(f"one human {one:.1f}, two humans {both:.1f}")
 #
 # ## References
 #
-# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 6.1, table 2. The 41.8 BLEU are those of the
-#   abstract of the later version, arXiv:1706.03762.
-# - Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002). *BLEU: a method for automatic evaluation of machine
-#   translation.* ACL.
+# - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Section 6.1, table 2. The
+#   41.8 BLEU are in the abstract of the later version, arXiv:1706.03762.
+# - Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002). *BLEU: a method for automatic
+#   evaluation of machine translation.* ACL.
 # - Matt Post (2018). *A call for clarity in reporting BLEU scores.* WMT. sacrebleu.
 # - Maja Popović (2015). *chrF: character n-gram F-score for automatic MT evaluation.* WMT.
-# - Ricardo Rei, Craig Stewart, Ana C. Farinha and Alon Lavie (2020). *COMET: a neural framework for MT evaluation.* EMNLP.
-# - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia (2016). *Multi30K: multilingual English-German image
-#   descriptions.* Workshop on Vision and Language.
-# - Zhiyong Wu, Lingpeng Kong, Wei Bi, Xiang Li and Ben Kao (2021). *Good for misconceived reasons: an empirical revisiting
-#   on the need for visual context in multimodal machine translation.* ACL.
-# - Jörg Tiedemann and Santhosh Thottingal (2020). *OPUS-MT: building open translation services for the world.* EAMT.
-# - Marcin Junczys-Dowmunt et al. (2018). *Marian: fast neural machine translation in C++.* ACL, demonstrations.
+# - Ricardo Rei, Craig Stewart, Ana C. Farinha and Alon Lavie (2020). *COMET: a neural framework for
+#   MT evaluation.* EMNLP.
+# - Desmond Elliott, Stella Frank, Khalil Sima'an and Lucia Specia (2016). *Multi30K: multilingual
+#   English-German image descriptions.* Workshop on Vision and Language.
+# - Jörg Tiedemann and Santhosh Thottingal (2020). *OPUS-MT: building open translation services for
+#   the world.* EAMT.
+# - Marcin Junczys-Dowmunt et al. (2018). *Marian: fast neural machine translation in C++.* ACL,
+#   demonstrations.

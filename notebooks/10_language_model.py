@@ -3,14 +3,14 @@
 #
 # > *Once upon a …*
 #
-# You know the next word. After *She opened the …* you know only that a thing will come, a door, a letter, a shop; after
-# *The …*, hardly anything. And the text itself says afterwards how good a guess was. In 1951 Claude Shannon had people
-# guess a text letter by letter; here a machine does. The higher the bar, the more the letter surprised it.
+# You know the next word. After *She opened the …* you know only that a thing will come: a door, a
+# letter, a shop. After *The …* you know hardly anything. In 1951 Claude Shannon had people guess a
+# text letter by letter; here a machine does. The higher the bar, the more the letter surprised it.
 #
-# A **language model** guesses the next word (or letter), with a probability for each. Guessing is all its training, so
-# it needs no labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb) without the half
-# that looks at a source. **How good are its guesses, and are they better than those of a table that only counts?**
-# Whether it picks up grammar on the way is asked in [chapter 10b](10b_agreement.ipynb).
+# A **language model** guesses the next word (or letter), with a probability for each. It needs no
+# labels, only text. This chapter builds one: the decoder of [chapter 6](06_decoder.ipynb) without
+# the half that looks at a source. **How good are its guesses, and are they better than those of a
+# table that only counts?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -52,10 +52,10 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - compute the probability of a sentence by the chain rule, and its perplexity with a pencil;
-# - say why perplexities of two models with different tokens cannot be compared, and what can be;
+# - compute a sentence's probability and perplexity with a pencil;
+# - say when two perplexities cannot be compared, and what can be;
 # - build a GPT out of chapter 5's block, and count its parameters;
-# - train it, hold it against honest baselines, and write the six lines that let it write;
+# - train it, compare it with honest baselines, and let it write;
 # - say what an hour of training buys over seconds of counting.
 #
 # **Time** about 45 minutes. **You need** chapters [5](05_encoder.ipynb), [6](06_decoder.ipynb) and
@@ -87,23 +87,25 @@ from lectures_lib.tokenization import BPE
 # %% [markdown]
 # ## The chain rule, with a pencil
 #
-# How probable is a text? No table can list all texts. But any text is a first word, then a second one given the
-# first, then a third given both, and probabilities multiply:
+# How probable is a text? No table can list all texts. But any text is a first word, then a second
+# one given the first, then a third given both, and probabilities multiply:
 #
 # $$P(w_1, w_2, \dots, w_n) = P(w_1)\; P(w_2 \mid w_1)\; P(w_3 \mid w_1, w_2) \cdots P(w_n \mid w_1, \dots, w_{n-1}).$$
 #
-# The formula is exact, for every text, and there is one like it for every order of reading. Left to right is how we
-# read English.
+# The formula is exact, for every text, and there is one for every order of reading. We read English
+# left to right.
 #
-# Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle" after "the keys" 1/2.
-# Then the sentence has the probability $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller
-# probabilities, so to compare texts we take the average factor, here the third root: $\sqrt[3]{1/64} = 1/4$. It is as
-# if at every word the model had had to choose among **four** equally likely ones. This number, 4, is the
+# Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle"
+# after "the keys" 1/2. Then the sentence has the probability
+# $\frac14 \cdot \frac18 \cdot \frac12 = \frac1{64}$. Longer texts have smaller probabilities, so to
+# compare texts we take the average factor, here the third root: $\sqrt[3]{1/64} = 1/4$. It is as if
+# the model had to choose among **four** equally likely words each time. This number, 4, is the
 # **perplexity**.
 #
-# Logarithms turn the product into a sum, and the sum is the loss that we train with anyway: perplexity is $e$ to the
-# mean cross-entropy. With logarithms to base 2 the losses are in **bits**: the three words cost 2, 3 and 1, on average
-# 2, and $2^2 = 4$. (With natural logarithms, as PyTorch has them, they are in **nats**.)
+# Logarithms turn the product into a sum, and the sum is the loss that we train with anyway:
+# perplexity is $e$ to the mean cross-entropy. With logarithms to base 2 the losses are in **bits**:
+# the three words cost 2, 3 and 1, on average 2, and $2^2 = 4$. (PyTorch's natural logarithms count
+# in **nats**.)
 
 # %% tags=["remove-input"]
 draw("chain_rule")
@@ -114,10 +116,11 @@ draw("chain_rule")
 #
 # <details><summary>Answer</summary>
 #
-# Still 4: the bits are 1, 4 and 1, again 2 on average, and the product is again 1/64. Perplexity is an average of
-# factors, so the mean is taken of the *logarithms*. The mean of the three perplexities, 6.7, is always too high when
-# they differ. (That is a real bug, too: the mean of the perplexities of many batches is not the perplexity of the text.
-# Add up the losses, divide once, and take $e$ to the result.)
+# Still 4: the bits are 1, 4 and 1, again 2 on average, and the product is again 1/64. Perplexity is
+# an average of factors, so the mean is taken of the *logarithms*. The mean of the three
+# perplexities, 6.7, is always too high when they differ. (This is a real bug, too: the mean of the
+# perplexities of many batches is not the perplexity of the text. Add up the losses, divide once,
+# and take $e$ to the result.)
 #
 # </details>
 
@@ -132,15 +135,15 @@ assert_close(metrics.perplexity(loss.sum().item(), 3), 4.0)
 assert_close(metrics.perplexity(1000 * math.log(50), 1000), 50.0)
 
 # %% [markdown]
-# A model that knows nothing gives each of $V$ words $1/V$, and its perplexity is exactly $V$, whatever the text. One
-# that is always certain and always right has perplexity 1. And one that once gives the probability 0 to what really
-# comes has an infinite perplexity, however good it is otherwise.
+# A model that knows nothing gives each of $V$ words $1/V$, and its perplexity is exactly $V$. One
+# that is always certain and right has perplexity 1. And one that once gives the probability 0 to
+# what really comes has an infinite perplexity, however good it is otherwise.
 #
 # ## A text, and two simple models of it
 #
-# Our text is Python's own manual, with the docstrings of its library: it is on every machine that can run this page.
-# Its wording changes from version to version, and your numbers with it, a little. With `SOURCE = "real"` the chapter
-# reads WikiText-2 instead.
+# Our text is Python's own manual, with the docstrings of its library: it is on every machine that
+# can run this page. Its wording changes a little from version to version, and your numbers with it.
+# (`SOURCE = "real"` reads WikiText-2.)
 
 # %%
 SOURCE = "offline"  # "real": WikiText-2, "karpathy/tiny_shakespeare": Shakespeare
@@ -170,9 +173,9 @@ print(tokenizer.tokenize(" the keys to the cabinet").tokens)
 assert 2e5 < len(train) < 5e6 and len(held_out) > 2e4
 
 # %% [markdown]
-# A Transformer reads a limited number of tokens at a time, here 32. So the long row is cut into **blocks** of 33,
-# each beginning with the last token of the one before: 32 to read, 32 to predict, and every token is predicted
-# exactly once, except the very first and a tail that fills no block.
+# A Transformer reads a limited number of tokens at a time, here 32. So the long row is cut into
+# **blocks** of 33, each beginning with the last token of the one before: 32 to read, 32 to predict.
+# Every token is predicted exactly once, except the very first and a tail that fills no block.
 
 
 # %%
@@ -190,10 +193,11 @@ blocks = torch.tensor(cut(held_out, N))  # (number of blocks, N + 1)
 assert cut(held_out, N) == data.blocks(held_out, N)
 
 # %% [markdown]
-# Before any network, two models that only count. The **unigram** model always gives the same answer: how often each
-# token occurs. The **bigram** model looks one token back: what came after this one, how often? A pair never seen would
-# get 0, and one 0 makes the perplexity infinite. So each row of counts gets 50 extra counts, shared among the tokens in
-# the unigram model's proportions: a row with many counts hardly changes, a row with few becomes much like the unigram.
+# Before any network, two models that only count. The **unigram** model always gives the same
+# answer: how often each token occurs. The **bigram** model looks one token back: what came after
+# this one, how often? A pair never seen would get 0, and one 0 makes the perplexity infinite. So
+# each row of counts gets 50 extra counts, shared out as the unigram model says: a row with many
+# counts hardly changes, one with few becomes much like the unigram.
 
 # %%
 row = torch.tensor(train)
@@ -229,9 +233,9 @@ def perplexity(log_probabilities):
 #
 # <details><summary>Answer</summary>
 #
-# To about 40. Most tokens are pieces of words or short function words, and what can follow a piece of a word is very
-# limited. "150" is a natural guess for a model with so short a memory. A network has to beat *40*: a language model
-# that only beats "knows nothing" has shown nothing.
+# To about 40. Most tokens are pieces of words or short function words, and what can follow a piece
+# of a word is very limited. "150" is a natural guess for a model with so short a memory. A network
+# has to beat *40*: a language model that only beats "knows nothing" has shown nothing.
 #
 # </details>
 
@@ -252,7 +256,7 @@ assert_close(bigram.sum(dim=1), torch.ones(VOCABULARY))
 # %% [markdown]
 # ### Perplexity per what?
 #
-# Here are two unigram models of the same text. One counts our tokens, the other counts single bytes.
+# Here are two unigram models of the same text. One counts our tokens, the other single bytes.
 
 
 # %%
@@ -279,9 +283,10 @@ bits_per_byte = {
 #
 # <details><summary>Answer</summary>
 #
-# The byte model has by far the lower perplexity (about 30 against 190), and it is the worse model: it needs more bits
-# for the same text. It is asked more often, and each question is easier, a choice among 256 bytes at most instead of
-# 512 tokens. The lower number is the better model only where the tokens are the same.
+# The byte model has by far the lower perplexity (about 30 against 190), and it is the worse model:
+# it needs more bits for the same text. It is asked more often, and each question is easier, a
+# choice among 256 bytes at most instead of 512 tokens. A lower number means a better model only
+# where the tokens are the same.
 #
 # </details>
 
@@ -297,17 +302,18 @@ assert per_token["bytes"] < per_token["subwords"] / 5
 assert bits_per_byte["subwords"] < bits_per_byte["bytes"] - 0.2
 
 # %% [markdown]
-# What can be compared is the price of the *whole text*: the sum of all losses, divided by something that does not
-# depend on the tokenizer, such as bytes or words. A perplexity without its tokenizer is half a number.
+# Compare the price of the *whole text*: the sum of all losses, divided by something that does not
+# depend on the tokenizer, such as bytes or words. A perplexity without its tokenizer is half a
+# number.
 #
 # ## The model: a decoder without a source
 #
-# The decoder block of chapter 6 asked three questions: what have I written, what does the source say, what do I make of
-# it? Without a source the second one falls away, and what is left is an *encoder* block under a *causal mask*. That is
-# GPT (Radford et al. 2018): token vectors plus learned positions, a stack of such blocks, and scores for the next token
-# computed with the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one more
-# after the last block. (People say *decoder-only*, all the same. `EncoderBlock` was built in chapter 5, `causal_mask`
-# in chapter 2.)
+# The decoder block of chapter 6 asked three questions: what have I written, what does the source
+# say, what do I make of it? Without a source the second one falls away. What is left is an
+# *encoder* block under a *causal mask*, though people say *decoder-only*. That is GPT (Radford et
+# al. 2018): token vectors plus learned positions, a stack of such blocks, and scores computed with
+# the same token vectors. GPT-2 (2019) moved the LayerNorm to the front of each sublayer and put one
+# more after the last block.
 
 # %% tags=["remove-input"]
 draw("decoder_only")
@@ -337,8 +343,8 @@ def gpt(tokens):
 
 
 # %% [markdown]
-# Six lines. As a class it has dropout, either kind of positions, and a method for the question this chapter began with,
-# how probable each token of a text is. The library holds the same class.
+# Six lines. Here they are as a class, with dropout, either kind of positions, and a method that
+# says how probable each token of a text is. (The library holds the same class.)
 
 
 # %%
@@ -381,8 +387,7 @@ class LanguageModel(nn.Module):
 
 
 # %% [markdown]
-# Do the six lines, the class and Hugging Face's GPT-2 agree, with the same weights in all three? (Folded: our names and
-# theirs; theirs also keeps Q, K and V in one matrix, transposed.)
+# Do the six lines, the class and Hugging Face's GPT-2 agree, with the same weights in all three?
 
 # %% tags=["hide-input", "atol=1e-5"]
 built = LanguageModel(config)
@@ -433,8 +438,8 @@ print(f"largest difference: class {off_class:.0e}, Hugging Face {off_theirs:.0e}
 assert off_class < 1e-5 and off_theirs < 1e-5
 
 # %% [markdown]
-# How large are the real ones? On PyTorch's `meta` device a model has shapes but takes no memory, so they can be built
-# and counted:
+# How large are the real ones? On PyTorch's `meta` device a model has shapes but takes no memory, so
+# it can be built and counted:
 
 # %%
 for name in ("GPT", "GPT2"):
@@ -443,15 +448,22 @@ for name in ("GPT", "GPT2"):
     print(f"{name:4} {sum(p.numel() for p in large.parameters()):11,}")
 
 # %% [markdown]
-# (GPT-2's paper says 117 million for this size, which is GPT's number; the authors later called the paper's counts
-# wrong.) Most language models of today keep this plan, with RMSNorm, which does not subtract the mean, in place of
-# LayerNorm, SwiGLU in place of GELU, and the rotation of [chapter 4](04_order.ipynb) (RoPE) in place of position
-# vectors.
+# <details><summary>GPT-2's 117 million, and today's models</summary>
+#
+# GPT-2's paper gives 117 million parameters for this size, which is GPT's number. The authors later
+# called the paper's counts wrong.
+#
+# Most of today's language models keep this plan, with three changes: RMSNorm, which does not
+# subtract the mean, replaces LayerNorm; SwiGLU replaces GELU; and the rotation of [chapter
+# 4](04_order.ipynb) (RoPE) replaces position vectors.
+#
+# </details>
 #
 # ## Every token is an exercise
 #
-# The model reads a block's first 32 tokens and should say, at each of them, the token that follows: the same row
-# shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of its own.
+# At each of a block's first 32 tokens the model should say the token that follows: the same row
+# shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of
+# its own.
 
 # %% tags=["remove-input"]
 draw("five_exercises")
@@ -462,8 +474,8 @@ print("reads:   ", tokenizer.known_tokens(examples[0, :-1][:7].tolist()))
 print("predicts:", tokenizer.known_tokens(examples[0, 1:][:7].tolist()))
 
 # %% [markdown]
-# One test belongs to every left-to-right model: change one token and see which scores move. (`built` is the class, made
-# in the folded cell above.)
+# One test belongs to every left-to-right model: change one token and see which scores move.
+# (`built` is the class, made in the folded cell above.)
 
 # %% [markdown]
 # **Predict.** Of nine tokens, number 5 is changed (counting from 0). At which of the nine places do the model's
@@ -471,9 +483,9 @@ print("predicts:", tokenizer.known_tokens(examples[0, 1:][:7].tolist()))
 #
 # <details><summary>Answer</summary>
 #
-# From 5 on. The scores at place 5 are about token 6, and token 5 is the last thing they are based on, so they move,
-# too; "from 6 on" mixes up a token with the scores for it. Before place 5 nothing may move, not by a bit: if it does,
-# the model sees its own answers.
+# From 5 on. The scores at place 5 are about token 6, and token 5 is the last thing they are based
+# on, so they move, too; "from 6 on" mixes up a token with the scores for it. Before place 5 nothing
+# may move, not by a bit: if it does, the model sees its own answers.
 #
 # </details>
 
@@ -490,10 +502,10 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 # %% [markdown]
 # ## Training
 #
-# A model of two blocks, of width 64, and our 512 tokens. The loop is chapter 8's, written out again in plain PyTorch:
-# shuffle the blocks *of text*, take 32, step, with a learning rate that rises in 50 steps, stays, and from a sixth of
-# the training on falls in a straight line to 0. An untrained model should begin near perplexity $V$, since it gives all
-# tokens about the same probability. That is a loss of $\ln 512 = 6.24$ nats.
+# The model has two blocks of width 64. The loop is chapter 8's, in plain PyTorch: shuffle the
+# blocks *of text*, take 32, step. The learning rate rises for 50 steps, stays, and later falls in a
+# straight line to 0. An untrained model gives all tokens about the same probability, so the loss
+# should begin near $\ln 512 = 6.24$ nats.
 
 
 # %%
@@ -593,14 +605,14 @@ assert 0.75 < read / found["Transformer"] < 1.02
 assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
-# The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like words. On text that it
-# has read the model is only a little better than on new text, and so is the table of pairs: each block came about once,
-# and little was learned by heart.
+# The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like
+# words. On text that it has read the model is only a little better than on new text: each block
+# came about once, and little was learned by heart.
 #
-# The Transformer passes the unigram model early, and then takes most of the training to reach a table of pairs. The
-# table has counted the whole text; the network has to find the same regularities step by step. (A table of triples
-# beats both, with a perplexity below 20: exercise 3.) But a table of pairs cannot look further back than one token. How
-# much is that worth?
+# The Transformer passes the unigram model early, and then takes most of the training to reach a
+# table of pairs. The table has counted the whole text; the network has to find the same
+# regularities step by step. (A table of triples beats both: exercise 3.) But a table of pairs looks
+# back one token only. How much is a longer look worth?
 
 # %%
 by_place = {  # (blocks, 32) → (blocks, 8, 4) → 8 perplexities
@@ -618,14 +630,15 @@ plt.show()
 assert by_place["Transformer"][4:].mean() < 0.9 * by_place["Transformer"][0]
 
 # %% [markdown]
-# At the beginning of a block the table is about as good or better; a few tokens later the Transformer has passed it.
-# What stands further back than about ten tokens is worth little yet to a model so small and so briefly trained. So a
-# perplexity also depends on how long the blocks are.
+# At the beginning of a block the table is about as good or better; a few tokens later the
+# Transformer has passed it. More than about ten tokens are of little use yet to a model so small
+# and so briefly trained. So a perplexity also depends on the length of the blocks.
 #
 # ### Let it write
 #
-# Each token is drawn from the model's distribution, sharpened or flattened by a temperature ([chapter
-# 9](09_generating.ipynb)), and appended. The model has 32 positions, so of a longer text it reads the last 32 tokens.
+# Each token is drawn from the model's distribution, sharpened or flattened by a temperature
+# ([chapter 9](09_generating.ipynb)), and appended. With 32 positions, the model reads the last 32
+# tokens only.
 
 # %% tags=["nbval-ignore-output"]
 BEGINNING = "Return the"
@@ -644,15 +657,16 @@ for temperature in (0.3, 0.8, 1.5):
     print(f"    ({share:.0%} of the words in six others are in the manual)")
 
 # %% [markdown]
-# Some words are a manual's, and there is no sense. Many of the long ones, put together from pieces, do not exist; a low
-# temperature gives fewer of these, and no more sense. **Now you:** another `BEGINNING`.
+# Some words are a manual's, but there is no sense in the text. Many of the long words, put together
+# from pieces, do not exist; a low temperature gives fewer of these, and no more sense. **Now you:**
+# another `BEGINNING`.
 #
 # ### What an hour buys
 #
-# Our model had half a minute, the one at the top of the page about an hour of one core (three such runs took 50<!--
-# language_models_cpu: trained/minutes/mean .0f --> minutes on average, beside other work): the same class, four blocks
-# of width 192, 1.9 million parameters. It learned from a million characters of Shakespeare's plays. Its tokens are
-# single bytes, so it had to find out by itself what a word is, who speaks, and where a line ends.
+# Our model had half a minute, the one at the top of the page about an hour of one core: the same
+# class, four blocks of width 192, 1.9 million parameters. It learned from a million characters of
+# Shakespeare's plays. Its tokens are single bytes, so it had to find out for itself what a word is,
+# who speaks, and where a line ends.
 
 # %% tags=["nbval-ignore-output"]
 print(write(playwright, letters, "ROMEO:\n", 200, 0.8, generator))
@@ -662,16 +676,23 @@ assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
 assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
-# Names stand alone on a line, most sentences have verbs, lines break about where verse might. It still makes no sense.
-# **Now yours:** change the beginning, the temperature or the length, in the cell above or, letter by letter, in your
-# browser: [Type your own](../book/live.md#a-writer).
+# Names stand alone on a line, most sentences have verbs, lines break about where verse might. There
+# is still no sense. **Now yours:** change the beginning, the temperature or the length, here or,
+# letter by letter, in your browser: [Type your own](../book/live.md#a-writer).
 #
-# Its rival is again one that only counts: a table of what came after the last six letters, spaces and signs
-# (**n-grams**, here of 7 characters). A little is taken off every count and handed down to a shorter table, for the
-# last five, which hands down to the next. The shorter tables do not count how *often* a letter came there, but behind
-# how many *different* letters. (Among words: "York" is frequent, but comes behind "New" only, so behind any other word
-# it is not to be expected.) These are Kneser and Ney's rules, in the form of Chen and Goodman
-# (`lectures_lib/models/ngrams.py`). Such a table is made in seconds.
+# Its rival is again one that only counts: a table of what came after the last six letters, spaces
+# and signs (**n-grams**, here of 7 characters). For rows that it has hardly seen, it leans on a
+# shorter table. Such tables are made in seconds.
+#
+# <details><summary>How does a table lean on a shorter one?</summary>
+#
+# A little is taken off every count and handed down to the shorter table. The shorter tables do not
+# count how *often* a letter came there, but behind how many *different* letters. (Among words:
+# "York" is frequent, but comes behind "New" only, so behind any other word it is not to be
+# expected.) These are Kneser and Ney's rules, in the form of Chen and Goodman
+# (`lectures_lib/models/ngrams.py`).
+#
+# </details>
 
 # %% [markdown]
 # **Predict.** Both are given the same text, which neither has read, 111,540 characters. (It begins in the middle of a
@@ -681,13 +702,13 @@ assert len(letters.encode("ROMEO:\n")) == 7
 #
 # <details><summary>Answer</summary>
 #
-# About 1.5: 1.517<!-- language_models_cpu: counted/7/nats/both .3f -->. An hour of training buys three hundredths of a
-# nat over seconds of counting, and half of that with the least good of the three seeds, which comes with the library.
-# About 2.5 is what a table of *pairs* costs, and it is tempting to take every table for that bad. Eight letters cost
-# 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of eight in the first
-# half of the new text only 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> (second half: 48 %<!--
-# language_models_cpu: counted/8/seen/test .0f -->) stood in the text that was counted. On a million characters,
-# counting is hard to beat.
+# About 1.5: 1.517<!-- language_models_cpu: counted/7/nats/both .3f -->. An hour of training buys
+# three hundredths of a nat over seconds of counting. About 2.5 is what a table of *pairs* costs,
+# and it is tempting to take every table to be that bad. Eight letters cost
+# 1.520<!-- language_models_cpu: counted/8/nats/both .3f -->, no less than seven: of the groups of
+# eight in the first half of the new text only
+# 53 %<!-- language_models_cpu: counted/8/seen/validation .0f --> stood in the text that was
+# counted. On a million characters, counting is hard to beat.
 #
 # </details>
 
@@ -718,9 +739,13 @@ ax.set(ylim=(1.3, 2.6))
 plt.show()
 
 # %% [markdown]
-# After 1,000 steps, the seventh part of its time, two of the three networks are less than 0.1 nats better than a table
-# of pairs (the third is 0.38 better; the curve is their mean). On this first half their mean passes the table of seven
-# letters between steps 5,500 and 6,000. At the end ([results](../book/results/language_models.md#language-models-cpu)):
+# On this first half the mean passes the table of seven letters between steps 5,500 and 6,000.
+#
+# Why train a network, then? Its curve was still falling at the end (partly because the learning
+# rate fell), while a longer table helps no further. And its parameters do not grow with the text,
+# as a table's rows do.
+#
+# <details><summary>All measurements, and a number to compare with</summary>
 #
 # | nats a character of the new text | first half | second half | both |
 # |---|---|---|---|
@@ -733,19 +758,20 @@ plt.show()
 # | – the one that comes with the library | 1.421<!-- language_models_cpu: trained/stored/validation .3f --> | 1.579<!-- language_models_cpu: trained/stored/test .3f --> | 1.500<!-- language_models_cpu: trained/stored/both .3f --> |
 # | network, in blocks of 256 characters, mean of three seeds | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.573<!-- language_models_cpu: trained/blocks/test/mean .3f --> | 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f --> |
 #
-# On the second half, which soon changes to a play new to both, the three seeds lead by 0.002 to 0.031 nats: on another
-# play the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is reported at 1.47 for
-# both halves, in blocks. That is the lowest of many measurements during its training; ours, 1.497<!--
-# language_models_cpu: trained/blocks/both/mean .3f -->, is the last one. (Exercise 4 shows why blocks cost more.) Why
-# train a network, then? Its curve was still falling at the end (the falling learning rate has a part in that; a longer
-# run was not tried), while a longer table helps no further. And its parameters do not grow with the text, as a table's
-# rows do.
+# ([Results](../book/results/language_models.md#language-models-cpu).) On the second half, which
+# soon changes to a play new to both, the three seeds lead by 0.002 to 0.031 nats: on another play
+# the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is
+# reported at 1.47 for both halves, in blocks. That is the lowest of many measurements during its
+# training; ours, 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f -->, is the last one.
+# (Exercise 4 shows why blocks cost more.)
+#
+# </details>
 #
 # ### And a larger one?
 #
-# nanoGPT's size for this text is six blocks of width 384, 10.8 million parameters as we count, nearly six times as many.
-# We trained three of them on a GPU (5,000 steps of 64 × 256 characters, dropout 0.2; nine minutes each, beside other
-# runs).
+# For this text nanoGPT (Karpathy 2022) uses six blocks of width 384, by our count 10.8 million
+# parameters, nearly six times as many. We trained three on a GPU, for 5,000 steps, nine minutes
+# each.
 
 # %% [markdown]
 # **Predict.** The smaller network ended at 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> nats a
@@ -754,14 +780,15 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the way down they had
-# 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after 1,500 steps, about what the smaller one
-# has at its end, and from step 2,500 on every look finds them worse. In all they read the million characters some
-# eighty times (the smaller one fourteen), and what they still learn about *this* text no longer helps with new text:
-# they **overfit**. So one keeps the weights that were best on held-out text, as nanoGPT does, or plans fewer steps.
+# Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the
+# way down they had 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after
+# 1,500 steps, about what the smaller one has at its end, and from step 2,500 on every look finds
+# them worse. In all they read the million characters some eighty times (the smaller one fourteen),
+# and what they still learn about *this* text no longer helps with new text: they **overfit**. So
+# one keeps the weights that were best on held-out text, as nanoGPT does, or plans fewer steps.
 #
-# That a larger network cannot do better on so little text, these runs do not show. Much is different at once: size,
-# batch, dropout, and the learning rate, still high at step 1,500 and nearly 0 at the smaller one's end.
+# (These runs do not show that a larger network cannot do better on so little text. Batch, dropout
+# and learning rate differ, too.)
 #
 # </details>
 
@@ -791,6 +818,8 @@ ax.set(ylim=(1.3, 1.8))
 plt.show()
 
 # %% [markdown]
+# <details><summary>The models of this page beside GPT-2</summary>
+#
 # | | what this page trains | an hour of one core | nine minutes of a GPU | GPT-2, the smallest |
 # |---|---|---|---|---|
 # | model | 2 blocks of width 64 | 4 of width 192 | 6 of width 384 | 12 of width 768 |
@@ -799,10 +828,14 @@ plt.show()
 # | text | Python's manual | a million characters of plays | the same | 40 GB of web pages |
 # | nats a character, first half of the new text, in blocks, mean of three seeds | another text | 1.420<!-- language_models_cpu: trained/blocks/validation/mean .3f --> | 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> at best, 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> at the end | another text |
 #
+# </details>
+#
 # ### In pieces of words
 #
-# The same class, a little larger (2.6 million parameters), learned from articles of Wikipedia: WikiText-2, two million words, in
-# 4,096 subwords ([chapter 7](07_subwords.ipynb)). It took 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes of a core that had other work, too.
+# The same class, a little larger (2.6 million parameters), learned from Wikipedia: WikiText-2, two
+# million words, in 4,096 subwords ([chapter 7](07_subwords.ipynb)), in
+# 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes of a core that had other
+# work, too.
 
 # %% tags=["nbval-ignore-output"]
 encyclopedist, subwords = stored.language_model("wikitext")
@@ -813,9 +846,13 @@ print(textwrap.fill(text, 76))
 assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
-# It sounds like an article, for about a clause at a time. (In other samples: `<unk>` stands for a rare word, `@-@` for
-# a hyphen.) Its rivals count subwords. A subword costs more than a letter, so the losses are again given per character.
-# (Plays and articles differ: compare rows here, not with the table above.)
+# It sounds like an article, for about a clause at a time. (`<unk>` stands for a rare word, `@-@`
+# for a hyphen.) Its rivals count subwords. A subword costs more than a letter, so the losses are
+# again given per character: on new articles a table of five subwords costs
+# 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> nats, the network
+# 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> (one seed).
+#
+# <details><summary>Shorter tables</summary>
 #
 # | nats a character | validation | test |
 # |---|---|---|
@@ -824,16 +861,19 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | of five | 1.069<!-- language_models_wikitext: counted/5/nats/validation .3f --> | 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> |
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
-# (One seed. Both splits are articles that neither the network nor the tables have read.) Here the network is ahead by
-# 0.06 to 0.07 nats; on the plays it was 0.03, but there it was smaller, and trained for less long. Why, we have not
-# taken apart.
+# Neither the network nor the tables have read either split. Here the network is ahead by 0.06 to
+# 0.07 nats; on the plays it was 0.03, but there it was smaller, and trained for less long. (Plays
+# and articles differ: compare the rows here with each other, not with the numbers for Shakespeare.)
+#
+# </details>
 #
 # ## What goes wrong
 #
 # ### Measured on what was learned
 #
-# A model that counts longer rows of tokens gets better and better, as long as one asks about the text that it has
-# counted. With rows of two, three and five tokens, how often is the most frequent continuation the right one?
+# Longer rows make a table better and better, as long as one asks about the text that it has
+# counted. With rows of two, three and five tokens, how often is the most frequent continuation the
+# right one?
 
 
 # %%
@@ -863,21 +903,21 @@ for n, (on_train, on_held_out) in shares.items():
 assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 
 # %% [markdown]
-# The table of fives seems to know the manual. It does: by heart. A split by shuffled, overlapping blocks has the same
-# effect in disguise: most of the text of a held-out block then stands in a training block as well. So
-# `data.python_manual` splits by *document*, and drops every paragraph that it has met before.
+# The table of fives seems to know the manual. It does: by heart. Shuffled, overlapping blocks do
+# the same in disguise: most of the text of a held-out block then stands in a training block as
+# well. So `data.python_manual` splits by *document*, and drops every paragraph that it has met
+# before.
 #
-# Two other bugs that make a loss too good to be true are shown in [chapter
-# 10b](10b_agreement.ipynb#the-answer-in-plain-sight), on a text of which the least possible loss is known.
+# Two more bugs of this kind wait in [chapter 10b](10b_agreement.ipynb#the-answer-in-plain-sight).
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B gives nine tokens of ten
-# the probability 0.9 and the tenth 0.001. Which has the lower perplexity? What must B give the tenth token for the two
-# to be equal?
+# **1. Sure, and wrong once.** Model A gives every token of a text the probability 1/2. Model B
+# gives nine tokens of ten the probability 0.9 and the tenth 0.001. Which has the lower perplexity?
+# What must B give the tenth token to equal A?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -888,9 +928,9 @@ print(f"equal if B gives the tenth {0.5**10 / 0.9**9:.5f}")
 # On nine tokens of ten B is nearly certain and right. It loses by the tenth.
 
 # %% [markdown]
-# **2. Top-k.** Give `write` an argument `top_k`: all scores but the k largest become $-\infty$ before the softmax.
-# Check it: with `top_k=1` five different seeds must write one and the same text at any temperature, without it five
-# different ones.
+# **2. Top-k.** Give `write` an argument `top_k`: all scores but the k largest become $-\infty$
+# before the softmax. Check it: with `top_k=1` five different seeds must write the same text at any
+# temperature, without it five different ones.
 
 
 # %% tags=["hide-cell"]
@@ -915,10 +955,9 @@ for k in (1, None):
     print(f"top_k={k}: {len(written)} different texts from 5 seeds")
 
 # %% [markdown]
-# **3. A table of triples.** Build the model that counts rows of three tokens, with 20 extra counts for each pair, shared
-# in the proportions of the bigram model's answer for the last token. Compute its perplexity on the same blocks, from
-# each block's third token on. Hold the Transformer against it, on the same tokens. (The numbers depend on your Python's
-# manual.)
+# **3. A table of triples.** Build the model that counts rows of three tokens, with 20 extra counts
+# for each pair, shared in the proportions of the bigram model's answer for the last token. Compare
+# its perplexity with the Transformer's, on the same blocks, from each block's third token on.
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 3
@@ -939,9 +978,9 @@ print(f"Transformer: {perplexity(of_model[:, 1:]):.1f}, from {size:,} parameters
 # row for another.
 
 # %% [markdown]
-# **4. With a running start.** The first tokens of a block are predicted from next to nothing. Papers often let the
-# blocks overlap by half and count only the second half of each. Do that for the Transformer: by how much does the
-# perplexity fall, with the same weights on the same text?
+# **4. With a running start.** The first tokens of a block are predicted from next to nothing. So
+# papers often let the blocks overlap by half and count only the second half of each. Do that for
+# the Transformer: how far does the perplexity fall, with the same weights on the same text?
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 4
@@ -955,14 +994,16 @@ print(f"second halves only:  perplexity {perplexity(log_p[:, N // 2 :]):.1f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. A language model gives each next token a probability; the chain rule makes it a probability of any text.
-# 2. Perplexity is $e$ to the mean loss, the number of equally likely choices. It counts per token, so compare bits
-#    per byte when tokens differ, and always hold it against a table of pairs.
+# 1. A language model gives each next token a probability; the chain rule makes it a probability of
+#    any text.
+# 2. Perplexity is $e$ to the mean loss, the number of equally likely choices. Compare bits per byte
+#    when tokens differ, and always compare with a table of pairs.
 # 3. GPT is chapter 5's block under a causal mask; the target is the text shifted by one.
-# 4. On a million characters, an hour of training buys two to four hundredths of a nat (three seeds) over a table of
-#    seven letters. The network's curve fell until its learning rate ran out; the table's has ended. A larger network
-#    that read the plays eighty times (this one: fourteen) got worse again on new text: it overfits.
-# 5. Test on text that was not learned from, and see that no earlier score moves when a token is changed.
+# 4. On a million characters, an hour of training buys two to four hundredths of a nat over a table
+#    of seven letters. A larger network that read the plays eighty times got worse again on new
+#    text: it overfits.
+# 5. Test on text that was not learned from, and see that no earlier score moves when a token is
+#    changed.
 #
 # **Homework 3**, question 8, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #

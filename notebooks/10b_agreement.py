@@ -3,12 +3,13 @@
 #
 # > *The keys to the cabinet near the door …*
 #
-# How does this sentence go on? With "are", you will say, not with "is". To say so you had to pass over two nouns that
-# stand nearer and are both singular. Nobody asked you to analyse anything. You only guessed the next word.
+# How does this sentence go on? With "are", you will say, not with "is". To know that, you had to
+# pass over two nouns that stand nearer and are both singular. Nobody asked you to analyse anything;
+# you only guessed the next word.
 #
-# [Chapter 10](10_language_model.ipynb) measured how good such guesses of a machine are on average. This one asks a
-# single question, of grammar. **Does a machine that was only trained to guess find out which noun the verb belongs to,
-# and would one see from its loss whether it has?**
+# [Chapter 10](10_language_model.ipynb) measured how good a machine's guesses are on average. This
+# chapter asks one question of grammar. **Does a machine that was only trained to guess find out
+# which noun the verb belongs to, and does its loss show whether it has?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -34,12 +35,12 @@ draw("agreement_arc")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - test a model on one question of grammar, with sentences made for that question;
-# - say what simple rules would score on the test, before any network takes it;
-# - put a recurrent network and a Transformer to the same test, and say what their scores allow you to conclude;
-# - find out which word decided, by changing one word at a time;
-# - ask a language model about any rule of grammar, with pairs of sentences of your own;
-# - use the least loss that is possible as a test of your code.
+# - test a model on one question of grammar, with sentences made for it;
+# - say what simple rules score on the test, before any network takes it;
+# - compare a recurrent network and a Transformer, and say what may be concluded;
+# - find out which word decides, by changing one word at a time;
+# - ask a language model about any rule of grammar, with pairs of sentences;
+# - use the least possible loss as a test of your code.
 #
 # **Time** about 45 minutes. **You need** [chapter 10](10_language_model.ipynb); the GRU is that of
 # [chapter 1](01_bottleneck.ipynb).
@@ -62,14 +63,15 @@ from lectures_lib.show.drawings import draw
 # %% [markdown]
 # ## A grammar of one question
 #
-# Linzen, Dupoux and Goldberg (2016) proposed the test: let the model compare "is" and "are" at the verb. Attention is
-# often explained with such sentences: what decides may stand far away, and attention reaches it in one step. By that
-# argument a recurrent network should do worse here than a Transformer. Let us test both.
+# Linzen, Dupoux and Goldberg (2016) proposed the test: at the verb, is "is" or "are" likelier?
+# Attention is often explained with such sentences: what decides may stand far away, and attention
+# reaches it in one step. By that argument a recurrent network should do worse than a Transformer.
+# Let us test both.
 #
-# A small grammar writes the text: a subject, up to two further nouns in between, "is" or "are". Every noun is singular
-# or plural by the toss of a coin. In the test, *all* nouns in between have the other number, there are up to **six** of
-# them, three times as many as were ever seen in training, and the first of them never followed this subject in
-# training.
+# A small grammar writes the text: a subject, up to two further nouns in between, then "is" or
+# "are". Every noun is singular or plural by the toss of a coin. The test is harder in three ways:
+# *all* nouns in between have the other number, there are up to **six** of them, and the first of
+# them never followed this subject in training.
 
 # %%
 NOUNS = [
@@ -127,9 +129,10 @@ print("test:", *words, f"[{verb}]")
 #
 # <details><summary>Answer</summary>
 #
-# In the text, two thirds: all sentences without a noun in between, which are a third of the text, and, by luck, half of
-# the others. In the test it gets everything right with no noun in between and *nothing* otherwise, since there every
-# noun in between has the wrong number; "a half" would be the share of somebody who guesses.
+# In the text, two thirds: all sentences without a noun in between, which are a third of the text,
+# and, by luck, half of the others. In the test it gets everything right with no noun in between and
+# *nothing* otherwise, since there every noun in between has the wrong number. (One half would be
+# the score of somebody who guesses.)
 #
 # </details>
 
@@ -155,8 +158,8 @@ for n in range(3):
 # %% [markdown]
 # ## Recurrence beside attention
 #
-# The recurrent model has a GRU of two layers in place of the Transformer's blocks, about as many parameters, and the
-# same training on the same pieces of text.
+# The recurrent model has a GRU of two layers in place of the Transformer's blocks, about as many
+# parameters, and the same training on the same text.
 
 
 # %%
@@ -206,8 +209,8 @@ for name, reader in readers.items():
     print(f"{name:11} {sum(p.numel() for p in reader.parameters()):7,} parameters")
 
 # %% [markdown]
-# We ask each for one comparison at the verb: is "are" likelier than "is"? First a single sentence of the test, with one
-# noun in between:
+# We ask each model for one comparison at the verb: is "are" likelier than "is"? First on a single
+# test sentence, with one noun in between:
 
 
 # %%
@@ -229,8 +232,14 @@ for name, reader in readers.items():
     print(f"  a preposition {sum(p[ID[word]] for word in PREPOSITIONS):.2f}")
 
 # %% [markdown]
-# Half of the time a second noun follows, so a preposition has about half of the probability, and the verbs share the
-# rest. They are compared with each other; neither has to reach one half. Now 300 sentences at a time:
+# <details><summary>Why do "is" and "are" not sum to 1?</summary>
+#
+# After one noun a second follows half of the time, so a preposition has about half of the
+# probability, and the verbs share the rest. Neither needs more than one half: we only compare them.
+#
+# </details>
+#
+# Now 300 sentences at a time:
 
 
 # %%
@@ -259,10 +268,10 @@ for name, shares in right.items():
 assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 
 # %% [markdown]
-# Up to two nouns, as many as in the training text, both have learned it, even with pairs of nouns they never saw and
-# although the nearest noun always has the wrong number. Beyond that your run and ours may differ. So we trained eight of
-# each, a little longer and on longer pieces ([results](../book/results/language_models.md#agreement)), and eight
-# Transformers with sinusoids.
+# Up to two nouns, as many as in training, both have learned it, although the nearest noun always
+# has the wrong number. Beyond that, your run and ours may differ. So we trained eight of each, a
+# little longer and on longer pieces, and eight Transformers with sinusoids
+# ([results](../book/results/language_models.md#agreement)).
 
 # %% [markdown]
 # **Predict.** In how many of the eight runs is each of the three right throughout, up to six nouns in between: in all,
@@ -270,8 +279,9 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 #
 # <details><summary>Answer</summary>
 #
-# In most, and with sinusoids in half: 6 of the GRU's, 6 with learned positions, 4 with sinusoids. The others fail, some
-# completely. It is tempting to say "attention, of course"; the figure does not bear it out.
+# In most, and with sinusoids in half: 6 of the GRU's, 6 with learned positions, 4 with sinusoids.
+# The others fail, some completely. It is tempting to say "attention, of course"; the figure does
+# not bear it out.
 #
 # </details>
 
@@ -318,30 +328,31 @@ panels[0].set_ylabel("right verbs")
 plt.show()
 
 # %% [markdown]
-# With six nouns in between, the averages over the eight runs are 0.88<!-- agreement: gru/accuracy/6/mean .2f --> for
-# the GRU, 0.75<!-- agreement: transformer/accuracy/6/mean .2f --> for the Transformer with learned positions and
-# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f --> with sinusoids, and they hide what matters: 6<!--
-# agreement: gru/all_right/6 .0f -->, 6<!-- agreement: transformer/all_right/6 .0f --> and 4<!-- agreement:
-# transformer_sinusoids/all_right/6 .0f --> of the runs are right throughout.
+# With six nouns in between the averages of the three panels are
+# 0.88<!-- agreement: gru/accuracy/6/mean .2f -->,
+# 0.75<!-- agreement: transformer/accuracy/6/mean .2f --> and
+# 0.71<!-- agreement: transformer_sinusoids/accuracy/6/mean .2f -->. They hide what matters: most
+# runs are right throughout, and the others fail.
 #
-# First, a recurrent network is often said to forget its subject. This one is not behind. (Tran, Bisazza and Monz (2018)
-# compared the two on sentences from real text, and found the LSTM ahead of the Transformer.) But six nouns are twenty
-# words, and a distance of a thousand would be another experiment. For attention the subject is always one step away,
-# but where to step has to be learned.
+# First, a recurrent network is often said to forget its subject, and this one is not behind. (On
+# sentences from real text, Tran, Bisazza and Monz (2018) found an LSTM ahead of the Transformer.)
+# But six nouns are only twenty words. For attention the subject is always one step away, but
+# attention has to learn where to step.
 #
-# Second, not every failure is forgetting. Of the sinusoid runs that fail, three end near a half, like the GRU's two and
-# like a coin, and one at 0.06<!-- agreement: transformer_sinusoids/accuracy/6/min .2f -->. Both runs that fail with
-# learned positions end at 0.00<!-- agreement: transformer/accuracy/6/min .2f -->; one of them has 0.00<!-- agreement:
-# transformer/accuracy/3/min .2f --> with three nouns already. Guessing, or one verb for all, would give about a half.
-# These are wrong *every time*, as one who goes by a noun in between would be. By which one, these scores cannot tell,
-# since all nouns in between have the same number.
+# Second, not every failure is forgetting. A model that guesses, or that says the same verb every
+# time, is right about half of the time, and several of the failing runs end near a half. But both
+# runs that fail with learned positions end at
+# 0.00<!-- agreement: transformer/accuracy/6/min .2f -->. They are wrong *every time*, as if they
+# went by a noun in between. By which one, the scores cannot tell: all nouns in between have the
+# same number.
 
 # %% [markdown]
 # ## Which noun decides?
 #
-# One can ask the model. Change the number of *one* noun, "key" to "keys" or back, and see whether the verb changes;
-# then do the same with every other noun. To learn to read the result, first a machine whose rule we know: it takes the
-# number of the farthest noun, but looks no more than three nouns back.
+# So ask the model. Change the number of *one* noun, "key" to "keys" or back, and see whether the
+# verb changes. Then do the same with every other noun. To learn to read the result, first a machine
+# whose rule we know: it takes the number of the farthest noun, but looks no more than three nouns
+# back.
 
 
 # %%
@@ -375,10 +386,10 @@ def deciding(rule, between):
 #
 # <details><summary>Answer</summary>
 #
-# With none to two in between it is always right: there are at most three nouns, and the farthest is the subject. From
-# three on it is *always* wrong, since every noun in between has the other number. With three, the *first noun after the
-# subject* decides, and the subject is no longer heard. A rule that forgets would sometimes be right; this is another
-# rule.
+# With none to two in between it is always right: there are at most three nouns, and the farthest is
+# the subject. From three on it is *always* wrong, since every noun in between has the other number.
+# With three, the *first noun after the subject* decides, and the subject no longer counts. A model
+# that forgets would be right now and then; this one has another rule.
 #
 # </details>
 
@@ -427,26 +438,31 @@ for shares in decides.values():
     assert (shares[:3, 0] > 0.8).all() and not (shares[1:3, 1:] >= 0.2).any()
 
 # %% [markdown]
-# Up to two nouns the subject decides, in both; in the runs shown, beyond that too. Now the run that was always wrong
-# from three nouns on, the red line at the bottom of the middle panel of the figure of the eight runs. With three nouns
-# in between, the share of sentences in which the verb followed the *first noun after the subject* was 1.00<!--
-# agreement: transformer/decides_of_three/1/max .2f -->; the subject's was 0.00<!-- agreement:
-# transformer/decides_of_three/0/min .2f -->. So with three in between it behaves as if its rule were ours: the farthest
-# noun, but no more than three back. (With more, an accuracy of 0 fits that rule, and others.) On every sentence of the
-# training text this rule agrees with "the first noun of the sentence", and the losses of the eight runs of this panel,
-# all between 1.24<!-- agreement: transformer/loss/min .2f --> and 1.26<!-- agreement: transformer/loss/max .2f -->, do
-# not tell which was found. Only a test that goes beyond the training text does, and only if it is run more than once.
+# In both models the subject decides, in these runs even with six nouns in between.
 #
-# **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells from there. (With 1 our Transformer failed
-# from four nouns on, and no noun decided more than 26 % of its verbs there; with 2 nothing failed. Yours may differ.)
+# Now take the run that was always wrong from three nouns on, the red line at the bottom of the
+# middle panel above. With three nouns in between, its verb followed the *first noun after the
+# subject* in all sentences (1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->), and
+# the subject in none (0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->). So it
+# behaves as if its rule were ours: the farthest noun, but no more than three back.
+#
+# On every sentence of the training text this rule agrees with "the first noun of the sentence". So
+# the loss cannot tell which of the two a run has found: all eight runs of this panel end between
+# 1.24<!-- agreement: transformer/loss/min .2f --> and
+# 1.26<!-- agreement: transformer/loss/max .2f -->. Only a test that goes beyond the training text
+# can tell, and only if it is run more than once.
+#
+# **Now yours:** train with `torch.manual_seed(1)`, or 2, … and run the cells from there. Does one
+# of your runs fail, and which noun decides in it?
 
 # %% [markdown]
 # ### And on real text?
 #
-# Our grammar has one rule, and every sentence follows it. The model of WikiText-2 that comes with the course ([chapter
-# 10](10_language_model.ipynb)) has read two million words about everything. It was asked which of two verbs is likelier
-# (*is* or *are*, *was* or *were*, *has* or *have*), 720<!-- agreement_wikitext: n_asked .0f --> times after subjects
-# like *The songs*, and 720 times each with one, two and three nouns in between (*The songs of the film near the road*).
+# In our grammar every sentence follows one rule. The model of WikiText-2 that comes with the course
+# ([chapter 10](10_language_model.ipynb)) has read two million words about everything. Which of two
+# verbs does it find likelier (*is* or *are*, *was* or *were*, *has* or *have*) after subjects like
+# *The songs*, and with one, two or three nouns in between (*The songs of the film near the road*)?
+# Each was asked 720<!-- agreement_wikitext: n_asked .0f --> times.
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
@@ -455,10 +471,11 @@ for shares in decides.values():
 #
 # <details><summary>Answer</summary>
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the nearest noun, almost
-# without exception. Tempting is "not always, but mostly": the network could look back to the subject, and on our
-# grammar it learned to. But in real text, we suppose, most verbs stand right after their subject or after a noun of its
-# number, so that "follow the nearest noun" is seldom punished.
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the
+# nearest noun, almost without exception. Tempting is "not always, but mostly": the network could
+# look back to the subject, and on our grammar it learned to. But in real text most verbs probably
+# stand right after their subject, or after a noun of its number, so that "follow the nearest noun"
+# is seldom punished.
 #
 # </details>
 
@@ -486,28 +503,27 @@ for text in (
     print(f"{text:24} {was:5.1f} {were:5.1f}  {'was' if was > were else 'were'}")
 
 # %% [markdown]
-# The two numbers are the logarithms of the probabilities of *was* and *were*. Behind "The songs" the plural leads by
-# 2.1, a factor of eight; "of the film" turns that into a lead of the singular by 1.8.
+# The numbers are logarithms of probabilities. After "The songs" the plural leads by 2.1, a factor
+# of eight; "of the film" turns that into a lead of 1.8 for the singular.
 #
-# The same questions, put also to the tables that count subwords ([chapter 10](10_language_model.ipynb)); each number
-# is a share of 720:
+# The same questions, put also to a table that counts rows of five subwords ([chapter
+# 10](10_language_model.ipynb)):
 #
-# | right verbs | nothing between | one noun, other number | three nouns, other number | one noun, same number |
-# | --- | --- | --- | --- | --- |
-# | 3 subwords | 0.94<!-- agreement_wikitext: counted_3/same/0 .2f --> | 0.06<!-- agreement_wikitext: counted_3/other/1 .2f --> | 0.05<!-- agreement_wikitext: counted_3/other/3 .2f --> | 0.95<!-- agreement_wikitext: counted_3/same/1 .2f --> |
-# | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.07<!-- agreement_wikitext: counted_5/other/3 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
-# | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 0.05<!-- agreement_wikitext: trained/other/3 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> |
+# | right verbs | nothing between | one noun, other number | one noun, same number |
+# | --- | --- | --- | --- |
+# | 5 subwords | 0.94<!-- agreement_wikitext: counted_5/same/0 .2f --> | 0.08<!-- agreement_wikitext: counted_5/other/1 .2f --> | 0.94<!-- agreement_wikitext: counted_5/same/1 .2f --> |
+# | the network | 1.00<!-- agreement_wikitext: trained/same/0 .2f --> | 0.06<!-- agreement_wikitext: trained/other/1 .2f --> | 1.00<!-- agreement_wikitext: trained/same/1 .2f --> |
 #
-# The network's loss is lower than the tables', but a lower loss is not yet a grammar. Linzen, Dupoux and Goldberg saw
-# the same pull of the nearest noun in a recurrent language model, and far less of it where the network was trained on
-# this very question. BERT, trained on more than a thousand times as much text, followed the subject in most sentences
-# (Goldberg, 2019).
+# The network's loss is lower than the table's, but a lower loss is not yet a grammar. Linzen,
+# Dupoux and Goldberg saw the same pull of the nearest noun in a recurrent language model, and far
+# less of it in a network trained on this very question. BERT, trained on more than a thousand times
+# as much text, mostly followed the subject (Goldberg, 2019).
 #
 # ### Other rules
 #
-# Two sentences that differ in one place, one right and one wrong, can ask about any rule. They are called a **minimal
-# pair**, and a model passes if it finds the right one likelier as a whole. (Where they do not begin alike, as in the
-# first pair below, it also weighs which beginning is commoner: exercise 4.) Put in pairs of your own:
+# Two sentences that differ in one place, one right and one wrong, can ask about any rule. They are
+# called a **minimal pair**, and a model passes if it finds the right one likelier as a whole.
+# (Where they begin differently, the beginnings count, too: exercise 4.) Put in your own:
 
 # %% tags=["atol=0.15"]
 YOURS = [
@@ -528,8 +544,8 @@ for good, bad in YOURS:
     print(f"{whole(good) - whole(bad):+5.1f}   {good:30} {bad}")
 
 # %% [markdown]
-# A positive number is a pair passed: the right sentence leads by so much. The folded cell makes 178 pairs of nine sorts,
-# most of them about ten nouns such as *song* and *officer*. One of each sort, right/wrong:
+# A positive number is a pair passed. The folded cell makes 178 pairs of nine sorts, most of them
+# about ten nouns such as *song* and *officer*. One of each sort, right/wrong:
 
 # %% tags=["hide-input"]
 TEN = ["song", "album", "film", "book", "ship", "town", "game"]
@@ -596,10 +612,11 @@ for sort, pairs in pairs_of.items():
 #
 # <details><summary>Answer</summary>
 #
-# In six sorts it passes every pair: there the clue stands beside the word in question. It fails after a phrase, as
-# above, and with *herself*: in four pairs of six it prefers "himself" or "themselves". The half is "after a clause".
-# There it says "were" *every* time, right behind "The songs that the road had shown" and wrong behind "The song that
-# the roads had shown". Half right is what one answer for everything gets.
+# In six sorts it passes every pair: there the clue stands beside the word in question. It fails
+# after a phrase, as above, and with *herself*: in four pairs of six it prefers "himself" or
+# "themselves". The half is "after a clause". There it says "were" *every* time, right after "The
+# songs that the road had shown" and wrong after "The song that the roads had shown". One answer for
+# everything is right in half of the pairs.
 #
 # </details>
 
@@ -625,12 +642,14 @@ for who in SELVES["himself"] + SELVES["herself"]:
     print(f"  {who} {him - her:+.2f}", end="")
 
 # %% [markdown]
-# So "does it know grammar?" has no single answer. Over a verb it mostly sees whether the subject is one or many
-# ("themselves", 6 of 6); but "himself" leads "herself" behind women as well as behind men, so *its* 6 of 6 are no
-# proof. Over a phrase it nearly always follows the nearer noun; behind a clause it says "were", whatever the nouns are.
-# The collection **BLiMP** (Warstadt et al. 2020) asks in this way about 67 paradigms, 1,000 pairs each. Its authors
-# found the models of their day, GPT-2 among them, reliable where words have to agree, and struggling with the likes of
-# *ever* and *any* (exercise 4).
+# So "does it know grammar?" has no single answer. Across a verb it mostly knows one from many
+# ("themselves", 6 of 6), but not men from women: "himself" leads "herself" after both, so its own 6
+# of 6 prove nothing. Across a phrase it nearly always follows the nearer noun; after a clause it
+# says "were", whatever the nouns are.
+#
+# The collection **BLiMP** (Warstadt et al. 2020) asks 67 such questions, with 1,000 pairs each.
+# GPT-2 and other models of its day were reliable where words have to agree, and struggled with the
+# likes of *ever* and *any* (exercise 4).
 
 # %% [markdown]
 # ## Which way to look
@@ -647,32 +666,33 @@ for who in SELVES["himself"] + SELVES["herself"]:
 draw("three_masks")
 
 # %% [markdown]
-# Directional models are sometimes said to read a text word by word. Ours reads it at once, all positions in parallel;
-# what makes it directional is the triangle of the mask, and nothing else.
+# Directional models are sometimes said to read a text word by word. Ours reads all positions in
+# parallel; only the triangle of its mask makes it directional.
 #
-# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the clue to "light"
-# comes after it. BERT's authors measured it. With the same data and settings, but trained to say the next word, and
-# with the future masked in fine-tuning as well, the model has nearly two points less on MNLI (chapter 14), and ten less
-# on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1; [chapter
-# 13c](13c_choices.ipynb#is-the-second-exercise-worth-it) has the table).
+# For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the
+# clue to "light" comes after it. BERT's authors measured the cost: with the same data and settings,
+# but trained to say the next word, and with the future masked in fine-tuning too, the model has
+# nearly two points less on MNLI (chapter 14), and ten less on SQuAD, where an answer must be marked
+# within a text (Devlin et al. 2019, section 5.1; table in [chapter
+# 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)).
 #
-# One way out is to train two models, one in each direction, and to lay their vectors side by side: that is ELMo (Peters
-# et al. 2018), with recurrent networks. Each half still decides without the other's side. BERT lets every layer look
-# both ways, and then the next word can no longer be the exercise, because it is in plain sight. What the exercise is
-# instead, [chapter 13](13_pretraining.ipynb) tells.
+# One way out is ELMo (Peters et al. 2018): train two recurrent models, one in each direction, and
+# join their vectors. But each half still decides without the other's side. BERT lets every layer
+# look both ways. Then the next word can no longer be the exercise, because it is in plain sight;
+# [chapter 13](13_pretraining.ipynb) has another one.
 #
-# **Your own sentence**, with a hole and two words for it: the model of WikiText-2 from [And on real
-# text?](#and-on-real-text), which sees the left side only, and a BERT with six layers, which sees both, say in your
-# browser which word they find likelier, and by how much: [Type your own](../book/live.md#which-of-two-words). How many
-# words can you put between *keys* and *are*?
+# **Your own sentence**, with a hole and two words for it: in your browser the model of WikiText-2,
+# which sees the left side only, and a BERT with six layers, which sees both, say which word they
+# find likelier: [Type your own](../book/live.md#which-of-two-words). How many words can you put
+# between *keys* and *are*?
 #
 # ## What goes wrong
 #
 # ### The answer in plain sight
 #
-# Two bugs with the same symptom. In the first, the target is not shifted: at each token the model is to say *that
-# token*. In the second the causal mask is missing, and the next token can be read where it stands. Both get 200 steps,
-# like the right version.
+# Two bugs with the same symptom. In the first, the target is not shifted: at each token the model
+# is asked for *that token*. In the second the causal mask is missing, and the next token can be
+# read where it stands. Both get 200 steps, like the right version.
 
 
 # %%
@@ -702,11 +722,18 @@ def brief_run(model_class, loss):
 
 
 # %% [markdown]
-# How good can an honest model be here, as long as it has not learned the sentences by heart? (In 200 steps it reads
-# each piece once, and a quarter of them twice.) We wrote the grammar, so we can compute it. A sentence takes a few free
-# choices: the subject (20 forms), how many nouns follow (3), each preposition (4), each noun (16 forms next to the
-# subject, as a fifth of the pairs is held back, 20 elsewhere) and the adjective (4). Everything else, the verb
-# included, follows. On average that is 9.7 nats for 8 words:
+# How good can an honest model be here, one that has not learned the sentences by heart? We wrote
+# the grammar, so we can compute it. A sentence takes a few free choices; everything else, the verb
+# included, follows. On average the choices cost 9.7 nats for 8 words:
+#
+# <details><summary>The choices</summary>
+#
+# The subject (20 forms), how many nouns follow (3), each preposition (4), each noun (16 forms next
+# to the subject, as a fifth of the pairs is held back, 20 elsewhere) and the adjective (4). (In 200
+# steps the model reads each piece once, and a quarter of them twice: hardly enough to learn them by
+# heart.)
+#
+# </details>
 
 # %%
 one, two = math.log(4 * 16), math.log(4 * 16) + math.log(4 * 20)
@@ -723,9 +750,10 @@ print(f"least mean loss on text not read: {least:.2f}")
 #
 # <details><summary>Answer</summary>
 #
-# The one without a mask. It reads the answer one place to the right, and to the right of a piece's last token, one of
-# 31, there is nothing: there it has to guess, like an honest model. The unshifted one only has to copy, and gets below
-# 0.01. It is tempting to be pleased with either. A loss below the possible, on text not learned by heart, is a leak.
+# The one without a mask. It reads the answer one place to the right, and to the right of a piece's
+# last token, one of 31, there is nothing: there it has to guess, like an honest model. The
+# unshifted one only has to copy, and gets below 0.01. It is tempting to be pleased with either. A
+# loss below the possible, on text not learned by heart, is a leak.
 #
 # </details>
 
@@ -744,20 +772,21 @@ assert ends["no causal mask"] > least / 31
 assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least * 0.7
 
 # %% [markdown]
-# Neither of the two can write, for in writing the next word does not stand anywhere yet. In a real text nobody knows the
-# least possible loss. A missing mask shows [when one token is
-# changed](10_language_model.ipynb#every-token-is-an-exercise): no score before it may move. A target that is not
-# shifted passes that test. Print a row of what is read and of what is predicted, and see that the second is one ahead.
+# Neither of the two can write, for in writing the next word does not stand anywhere yet. In real
+# text nobody knows the least possible loss. A missing mask shows [when one token is
+# changed](10_language_model.ipynb#every-token-is-an-exercise): no score before it may move. A
+# target that is not shifted passes that test. Print what is read and what is predicted, and see
+# that the second is one ahead.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest* noun, of the *first*
-# noun, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for 0 to 6 nouns in between. Which of
-# the four rules, `three_back` included, are right on every sentence of the training text, so that it cannot tell them
-# apart? Compare with the figure of the eight runs.
+# **1. Rules instead of networks.** Write three rules for the verb: the number of the *nearest*
+# noun, of the *first*, and of *most* nouns (a tie goes to the first). Test them on `tested(n)` for
+# 0 to 6 nouns in between. Which of the four rules, `three_back` included, are right on every
+# training sentence? Compare with the figure of the eight runs.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -823,9 +852,10 @@ print(f"{choices:.1f} nats for {5 + 3 * 1.5} words: {choices / (5 + 3 * 1.5):.2f
 # 4.4 nats for three words, which is more than the others cost on average.
 
 # %% [markdown]
-# **4. Build it: the same words behind both.** "No ship has ever been seen" is English, "The ship has ever been seen" is
-# not. Compare these two as whole sentences, for the ten nouns above. Then compare only the probability of "ever been",
-# behind "No ship has" and behind "The ship has". Which of the two numbers answers the question?
+# **4. Build it: the same words behind both.** "No ship has ever been seen" is English, "The ship
+# has ever been seen" is not. Compare the two as whole sentences, for the ten nouns above. Then
+# compare only the probability of "ever been", behind "No ship has" and behind "The ship has". Which
+# comparison answers the question?
 
 # %% tags=["hide-cell", "atol=2"]
 # Solution 4
@@ -846,17 +876,16 @@ print(f"at the beginning of a line: No {no:.1f}, The {the:.1f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. A question of grammar is one comparison, of the right word with the wrong one. It counts only on sentences on which
-#    the easy rules fail.
-# 2. As far as the training text went, recurrence and attention learned agreement almost perfectly (except one of eight
-#    runs with sinusoids, which fails from two nouns on). Beyond it, training losses that were nearly the same hid
-#    different rules.
-# 3. To see which word decides, change one word at a time; to ask about a rule, compare the two sentences of a minimal
+# 1. A question of grammar is one comparison, of the right word with the wrong one. It counts only
+#    on sentences on which the easy rules fail.
+# 2. As far as the training text went, recurrence and attention learned agreement almost perfectly.
+#    Beyond it, nearly equal losses hid different rules.
+# 3. To see which word decides, change one word at a time; to ask about a rule, compare a minimal
 #    pair. One seed is one story: run several.
-# 4. What makes a model directional is the triangle of its mask. To understand a given sentence, looking left only is a
-#    handicap.
-# 5. A loss below the possible, on text not learned by heart, is a leak: see that no earlier score moves when a token is
-#    changed, and that the target is one ahead.
+# 4. What makes a model directional is the triangle of its mask. To understand a given sentence,
+#    looking left only is a handicap.
+# 5. A loss below the possible, on text not learned by heart, is a leak: see that no earlier score
+#    moves when a token is changed, and that the target is one ahead.
 #
 # **Homework 3**, question 8, is about this chapter and the one before:
 # [exercises](../exercises/hw3_training_and_generating.ipynb).
