@@ -314,8 +314,8 @@ assert off_hidden < 1e-5 and off_pooled < 1e-5
 # $d_{\text{ff}} = 3072$:
 #
 # - the tables: $(30{,}522 + 512 + 2) \cdot d$, and a LayerNorm of $2d$: 23,837,184;
-# - a block: four projections with biases $4(d^2 + d)$, the feed-forward layer $2\,d\,d_{\text{ff}} + d_{\text{ff}} +
-#   d$, two LayerNorms $4d$: 7,087,872, and twelve times that 85,054,464;
+# - a block: four projections with biases $4(d^2 + d)$, the feed-forward layer
+#   $2\,d\,d_{\text{ff}} + d_{\text{ff}} + d$, two LayerNorms $4d$: 7,087,872, and twelve times that 85,054,464;
 # - the pooler $d^2 + d$: 590,592.
 
 # %% [markdown]
@@ -425,8 +425,8 @@ for their_name in list(BODY)[::4]:
 #
 # </details>
 #
-# Each row becomes a regular expression. A placeholder (`{i}` is the layer, `{kind}` is `weight` or `bias`) matches one
-# part of a name, up to the next dot:
+# Each row becomes a regular expression. A placeholder matches one part of a name, up to the next dot: `{i}` the layer,
+# `{kind}` the word `weight` or `bias`.
 
 # %%
 theirs = r"encoder\.layer\.(?P<i>[^.]+)\.attention\.self\.query\.(?P<kind>[^.]+)"

@@ -354,8 +354,8 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 # between a few points and more than twenty.
 #
 # Do we need the single sentences, or would the totals do? Take three made-up pairs of systems, each with 70 and 62
-# right of 80. Had each system had its own test set, the standard error of the difference would be $\sqrt{0.037^2 +
-# 0.047^2} = 0.06$. The difference, 0.10, is less than twice that, so it could be luck.
+# right of 80. Had each system had its own test set, the standard error of the difference would be
+# $\sqrt{0.037^2 + 0.047^2} = 0.06$. The difference, 0.10, is less than twice that, so it could be luck.
 
 # %% [markdown]
 # **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13
