@@ -1,11 +1,10 @@
 # %% [markdown]
 # # BERT's body
 #
-# Two sentences: *She left the light on all night.* And: *She left the light bag at home.* Read the first four words
-# of each. What does "light" mean? You cannot know, and neither can any model that reads from left to right: up to
-# this word the sentences are the same. The words that decide it come later.
+# Two sentences: *She left the light on all night.* And: *She left the light bag at home.* Read only the first four
+# words of each. What does "light" mean? You cannot know, and no model that reads from left to right can.
 #
-# The picture below shows, for three models, which words a word may look at. **Why would a model read a sentence in both
+# The picture shows, for three models, which words a word may look at. **Why would a model read a sentence in both
 # directions, even at the price of learning on sentences with holes in them?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -33,10 +32,10 @@ draw("who_sees_whom")
 # **After this chapter you can**
 #
 # - say what is pre-trained, what is fine-tuned, and which words ELMo, GPT and BERT let a word look at;
-# - draw BERT's input for a pair of sentences, and compute its three embeddings and their normalisation by hand;
-# - build BERT's body in about forty lines, and count its parameters exactly;
-# - load real weights into the module you have just written, and be sure that no tensor was left out;
-# - measure what context does to a word's vector, and say with what a cosine has to be compared.
+# - draw BERT's input for a pair of sentences, and compute its embeddings by hand;
+# - build BERT's body, and count its parameters exactly;
+# - load real weights, and be sure that no tensor was left out;
+# - measure what context does to a word's vector.
 #
 # **Time** about 75 minutes. **You need** chapters [4](04_order.ipynb), [5](05_encoder.ipynb) and
 # [7b](07b_wordpiece.ipynb). Nothing is trained here; that is [chapter 13](13_pretraining.ipynb).
@@ -73,21 +72,24 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive. BERT was tried on GLUE, a collection of language tasks; the smallest of those it took
-# has 2,500 labelled pairs of sentences. The books and the Wikipedia that it had read before have 3.3 billion words, and
-# nobody had to label one. So learn from the text what language is like, once, and then the task from the few labels.
-# This is **transfer learning**.
-#
-# In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
-# task one keeps all but its last layer, since it has learned edges, textures and shapes. Four ways of doing this for
-# text differ in what is kept and what is trained again:
+# Labelled examples are expensive: the smallest GLUE task on which BERT was tested has 2,500 labelled pairs of
+# sentences. Plain text is not: BERT had read 3.3 billion words of books and Wikipedia before, and nobody had to label
+# one. So let a model learn from plain text what language is like, once, and then each task from its few labels. This
+# is **transfer learning**. Four models do it in different ways:
 #
 # | | learned before | for a new task | a word's vector depends on |
 # |---|---|---|---|
-# | word2vec (2013) | a table of vectors | a new model on top; the table is often left as it is | the word alone |
-# | ELMo (2018) | two recurrent readers | a new model on top; the readers are frozen: *features* | the words before it and the words after it, read separately |
+# | word2vec (2013) | a table of vectors | a new model on top | the word alone |
+# | ELMo (2018) | two recurrent readers | a new model on top; the readers are frozen: *features* | the words before and those after, read separately |
 # | GPT (2018) | a Transformer with a causal mask | one new layer; everything is trained further: *fine-tuning* | the words before |
 # | BERT (2018) | a Transformer encoder | one new layer; fine-tuning (features work as well) | all words |
+#
+# <details><summary>Where the idea comes from</summary>
+#
+# In vision this had been common practice for years. A network is trained on a million labelled photographs; for a new
+# task one keeps all but its last layer, since it has learned edges, textures and shapes.
+#
+# </details>
 #
 # How much is new when BERT is fine-tuned to tell two classes apart? One layer from 768 numbers to 2:
 
@@ -97,29 +99,25 @@ print(f"new parameters: {new:,}; BERT base brings {109_482_240:,}")
 print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 
 # %% [markdown]
-# And the holes? Chapter 10's model learned by predicting the next word at every place. This worked because the next
-# word was hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it to copy. BERT
-# therefore hides some words in the input itself and predicts those. [Chapter
-# 13](13_pretraining.ipynb) tells how; [chapter 13c](13c_choices.ipynb#is-15--the-best-rate), what it costs.
+# And the holes? Chapter 10's model predicted the next word, which was hidden from it. A model that looks both ways
+# *sees* the next word; predicting it would teach it only to copy. So BERT hides some words in the input and predicts
+# those. [Chapter 13](13_pretraining.ipynb) shows how; [chapter 13c](13c_choices.ipynb#is-15--the-best-rate), what it
+# costs.
 #
-# The letters stand for *Bidirectional Encoder Representations from Transformers*. A bidirectional recurrent network,
-# such as ELMo's, has two readers, one for each direction, and neither sees what the other sees. BERT's self-attention
-# has no direction: every word looks at all others at once, in every layer, and only the position vectors tell it
-# where they stand.
+# BERT stands for *Bidirectional Encoder Representations from Transformers*. ELMo has two readers, one for each
+# direction, and neither sees what the other sees. In BERT every word looks at all others at once, in every layer, and
+# only the position vectors tell where they stand.
 #
 # ## What goes in
 #
-# BERT reads one text or two, for many tasks are about pairs: does this sentence follow from that one, does this
-# paragraph answer that question? A pair goes in as a single row of tokens,
+# Many tasks are about pairs: does this sentence follow from that one? So BERT reads one text or two. A pair is a
+# single row of tokens,
 #
 # $$\texttt{[CLS]}\;\; A\;\; \texttt{[SEP]}\;\; B\;\; \texttt{[SEP]},$$
 #
 # so that words of $A$ can look at words of $B$ from the first layer on. `[SEP]` ends each sentence. `[CLS]`, for
-# "classification", stands for no word: from its vector a classifier will read its answer about the whole input. (Some
-# slides call the two `<bos>` and `<sep>`.)
-#
-# Beside each token stands a number, its **segment**: 0 in the first sentence, to which `[CLS]` is counted, and 1 in the
-# second.
+# "classification", stands for no word: from its vector a classifier will read its answer about the whole input. Each
+# token also has a **segment**: 0 up to the first `[SEP]`, 1 after it.
 
 
 # %%
@@ -137,8 +135,8 @@ def pack(a, b=None):
 
 
 # %% [markdown]
-# Here is chapter 7b's tokenizer with the vocabulary that was published with BERT. (MiniLM, the small real BERT of
-# chapter 3, uses it too.) Its `pair` cuts two texts into pieces, packs them as above and looks up their ids.
+# Chapter 7b's tokenizer, with BERT's published vocabulary, cuts two texts into pieces, packs them and looks up their
+# ids. (MiniLM, the small real BERT of chapter 3, uses the same vocabulary.)
 
 # %%
 wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
@@ -154,13 +152,16 @@ alone = wordpiece.pair("My dog is cute")
 assert pack(one) == (alone.tokens, alone.segments)
 
 # %% [markdown]
-# The first pair is that of figure 2 in the paper, where the last word is cut into `play` and `##ing`. In the
-# published vocabulary of 30,522 pieces "playing" is a piece of its own. `flight` and `##less` are cut as in the
-# paper.
+# <details><summary>Why the paper and some slides look different</summary>
 #
-# Each token has three numbers, and each number picks a vector from a table. Follow the framed "dog": below, its
-# three vectors are added by hand, with four numbers each, and the sum is normalised. (Chapter 5 normalised the same
-# four numbers.)
+# The first pair is that of figure 2 in the paper, where the last word is cut into `play` and `##ing`. In the published
+# vocabulary of 30,522 pieces "playing" is a piece of its own. (Some slides call `[CLS]` and `[SEP]` `<bos>` and
+# `<sep>`.)
+#
+# </details>
+#
+# Each token now has three numbers: its id, its position and its segment. Each number picks a vector from a table.
+# Follow the framed "dog": its three vectors are added, and the sum is normalised.
 
 # %% tags=["remove-input"]
 draw("bert_input")
@@ -176,19 +177,18 @@ x = token + position + segment
 print(x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 
 # %% [markdown]
-# All three tables are **learned**. The positions are not the sinusoids of the Transformer paper (chapter 4 compared
-# the two). And the segments?
+# All three tables are **learned**, the positions too. (Chapter 4 compared them with sinusoids.) And the segments?
 
 # %% [markdown]
 # **Predict.** "A vector of 0's for $A$ and a vector of 1's for $B$", says a slide. Take it at its word: "dog" at
-# position 2, once in $A$ and once in $B$. After the LayerNorm, how far apart are the two vectors in each component:
-# by 1, by about a half, or by nothing?
+# position 2, once in $A$ and once in $B$. After the LayerNorm, how far apart are the two vectors in each component: by
+# 1, by about a half, or by nothing?
 #
 # <details><summary>Answer</summary>
 #
-# By nothing. Adding 1 to every component adds 1 to their mean, and LayerNorm subtracts the mean. "By 1" is true of
-# the sums, one step earlier. With such vectors the segments would be invisible to the encoder. In BERT 0 and 1 are
-# *ids*: they pick one of two learned rows, and a learned row is not constant.
+# By nothing. Adding 1 to every component adds 1 to their mean, and LayerNorm subtracts the mean. "By 1" is true of the
+# sums, one step earlier. With such vectors the segments would be invisible to the encoder. In BERT 0 and 1 are *ids*:
+# each picks one of two learned rows, and a learned row is not constant.
 #
 # </details>
 
@@ -198,7 +198,7 @@ for name, segment in {"A": torch.zeros(4), "B": torch.ones(4)}.items():
     print(name, x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 
 # %% [markdown]
-# The three tables, their sum and the norm, as a module. (The library has the same code.)
+# The same as a module (the library's code):
 
 
 # %%
@@ -224,22 +224,19 @@ class BertEmbeddings(nn.Module):
 # %% [markdown]
 # ## The body
 #
-# What remains is the encoder of chapter 5, in the post-norm order, with GELU in the feed-forward layers, and one
-# small part that most drawings leave out, the **pooler**. Follow the framed vector, `[CLS]`'s last one:
+# What remains is chapter 5's encoder (post-norm, with GELU) and one small part that most drawings leave out: the
+# **pooler**. Follow the framed vector, `[CLS]`'s last one:
 
 # %% tags=["remove-input"]
 draw("bert_body")
 
 # %% [markdown]
-# The pooler's tanh brings the numbers between −1 and 1. The paper does not mention the pooler, but the authors' code and
-# the published weights have it, and the paper's classifiers read its output. Do not take `[CLS]`'s vector for a
-# summary of the text. Before fine-tuning, as the paper says in a footnote, it is none: it was only trained to say
-# whether the second sentence follows the first (an exercise of chapter 13). Fine-tuning makes it useful for a task
-# (chapter 14). [Chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it
-# is.
+# The paper does not mention the pooler, but the authors' code and the published weights have it, and classifiers read
+# its output.
 #
-# (A block, built in chapter 5: `x = norm1(x + attention(x))`, then `x = norm2(x + feed_forward(x))`, with no norm
-# after the last.)
+# Do not take `[CLS]`'s vector for a summary of the text. Before fine-tuning (chapter 14) it is none, as the paper says
+# in a footnote: it was trained only to say whether the second sentence follows the first. [Chapter
+# 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) measures how far from a summary it is.
 
 
 # %%
@@ -275,9 +272,8 @@ class Bert(nn.Module):
 
 
 # %% [markdown]
-# `Encoded` is a named pair: `.hidden` and `.pooled`. No mask hides the future: this model reads both ways. Does it
-# compute what Hugging Face's `BertModel` computes? Here are two small models with the same random weights, on three
-# pairs of different lengths.
+# `Encoded` is a named pair: `.hidden` and `.pooled`. No mask hides the future. Does our module compute what Hugging
+# Face's `BertModel` computes? Both get the same random weights and three pairs of different lengths:
 
 # %% tags=["hide-input", "atol=1e-5"]
 torch.manual_seed(0)
@@ -314,8 +310,8 @@ assert off_hidden < 1e-5 and off_pooled < 1e-5
 # %% [markdown]
 # ## Counting
 #
-# The paper gives 110 million parameters for the base model and 340 million for the large one. By hand for base,
-# $d = 768$ and $d_{\text{ff}} = 3072$:
+# The paper gives 110 million parameters for base and 340 million for large. By hand for base, $d = 768$ and
+# $d_{\text{ff}} = 3072$:
 #
 # - the tables: $(30{,}522 + 512 + 2) \cdot d$, and a LayerNorm of $2d$: 23,837,184;
 # - a block: four projections with biases $4(d^2 + d)$, the feed-forward layer
@@ -382,17 +378,21 @@ ax.set(xlim=(0, 1), xticks=[])
 plt.show()
 
 # %% [markdown]
-# 109,482,240 is "110 million" and 335,141,888 is "340 million": both are rounded to two digits.
+# The paper's two numbers are rounded:
 #
 # | | blocks | width $d_{\text{model}}$ | heads | hidden $d_{\text{ff}}$ | parameters |
 # |---|---|---|---|---|---|
 # | base | 12 | 768 | 12 | 3072 | 109,482,240 |
 # | large | 24 | 1024 | 16 | 4096 | 335,141,888 |
 #
-# Be careful: $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$. Its output is
-# $d_{\text{model}}$ wide again. A slide of one of the lectures uses $d_{\text{ff}}$ for the output; whoever builds base
-# from it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are recomputed among the
-# [checked claims](../book/claims.md).)
+# <details><summary>Which width is d_ff?</summary>
+#
+# $d_{\text{ff}}$ is the *hidden* width of the feed-forward layer, $4\,d_{\text{model}}$. Its output is
+# $d_{\text{model}}$ wide again. A slide of one of the lectures uses $d_{\text{ff}}$ for the output; whoever builds
+# base from it, with a hidden width of 768, gets 67 million parameters. (More numbers from slides are recomputed among
+# the [checked claims](../book/claims.md).)
+#
+# </details>
 
 # %% tags=["remove-cell"]
 for parts in counts.values():
@@ -404,10 +404,8 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 # %% [markdown]
 # ## Real weights
 #
-# MiniLM is a BERT of six layers. A model of twelve layers was taught to imitate a larger one (Wang et al., 2020). Every
-# second of its layers was kept, and these six were trained further until texts that belong together had similar
-# vectors. The file holds 104 tensors, under Hugging Face's names. We need a table that translates these into ours.
-# `{i}` is the layer, `{kind}` is `weight` or `bias`.
+# MiniLM is a BERT of six layers, taught to imitate a larger model (Wang et al., 2020). Its file holds 104 tensors
+# under Hugging Face's names. A table translates them into ours:
 
 # %% tags=["hide-input"]
 state = minilm.load()
@@ -416,11 +414,19 @@ for their_name in list(BODY)[::4]:
     print(f"  {their_name}\n      → {BODY[their_name]}")
 
 # %% [markdown]
-# (The others: `key` and `value` go as `query` does. `attention.output.dense` becomes `W_O`; `intermediate.dense` and
-# `output.dense` become `feed_forward.W_1` and `W_2`, `output.LayerNorm` becomes `around_feed_forward.norm`. Positions,
-# segments and the norm of the embeddings have a row each.)
+# <details><summary>The other rows, and where the file comes from</summary>
 #
-# Each row becomes a regular expression in which a placeholder matches one part of a name, up to the next dot:
+# `key` and `value` go as `query` does. `attention.output.dense` becomes `W_O`; `intermediate.dense` and `output.dense`
+# become `feed_forward.W_1` and `W_2`, `output.LayerNorm` becomes `around_feed_forward.norm`. Positions, segments and
+# the norm of the embeddings have a row each.
+#
+# A model of twelve layers was taught to imitate a larger one. Every second of its layers was kept, and these six were
+# trained further until texts that belong together had similar vectors.
+#
+# </details>
+#
+# Each row becomes a regular expression. A placeholder matches one part of a name, up to the next dot: `{i}` the layer,
+# `{kind}` the word `weight` or `bias`.
 
 # %%
 theirs = r"encoder\.layer\.(?P<i>[^.]+)\.attention\.self\.query\.(?P<kind>[^.]+)"
@@ -429,7 +435,7 @@ print(match.groupdict())
 print("encoder.blocks.{i}.self_attention.W_Q.{kind}".format(**match.groupdict()))
 
 # %% [markdown]
-# `rename` does that for every row and tensor (folded). A name that no row knows stops the program.
+# `rename` (folded) does that for every tensor, and stops at a name that no row knows.
 
 
 # %% tags=["hide-input"]
@@ -479,8 +485,8 @@ renamed = rename(state, BODY, ignored=IGNORED)
 print(f"{len(renamed)} of {len(state)} renamed; ignored: {', '.join(IGNORED)}")
 
 # %% [markdown]
-# The one tensor that is left out holds the numbers 0, 1, 2, …, which nobody has to store. So no tensor of *theirs* is
-# forgotten. In the other direction, every parameter of *ours* must be given a tensor, of the right shape.
+# The one left out holds the numbers 0, 1, 2, …, which need not be stored. So no tensor of *theirs* is forgotten.
+# Conversely, every parameter of *ours* must get a tensor of the right shape:
 
 
 # %%
@@ -510,18 +516,18 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# Is so much care needed? PyTorch's own `load_state_dict(state, strict=False)` takes what fits and returns lists of
-# the rest. Nothing forces you to read them.
+# PyTorch's `load_state_dict(state, strict=False)` takes what fits and returns lists of the rest. Nothing forces you to
+# read them.
 
 # %% [markdown]
 # **Predict.** The file is poured into our `Bert` as it is, under Hugging Face's names, with `strict=False`. How many
-# of the model's 103 tensors are filled: all of them, only the ones whose names happen to agree (the pooler's, say),
-# or none?
+# of the model's 103 tensors are filled: all of them, only those whose names happen to agree (the pooler's, say), or
+# none?
 #
 # <details><summary>Answer</summary>
 #
 # None. The pooler comes nearest, but theirs is `pooler.dense.weight` and ours `pooler.weight`, and a name agrees as a
-# whole or not at all. All 103 of ours are reported missing and all 104 of theirs unexpected, no error is raised, and
+# whole or not at all. All 103 of ours are reported missing and all 104 of theirs unexpected. No error is raised, and
 # the model runs, on random weights.
 #
 # </details>
@@ -537,8 +543,8 @@ assert torch.equal(untouched.pooler.weight, before)
 assert len(result.missing_keys) == len(untouched.state_dict())
 
 # %% [markdown]
-# With our own loader every tensor is in its place. Does our module also *use* them rightly? We compare seven hidden
-# states with Hugging Face's: the embeddings, and the output of each of the six layers.
+# Does our module also *use* these weights correctly? We compare seven hidden states with Hugging Face's: the
+# embeddings and the six layers' outputs.
 
 
 # %%
@@ -570,15 +576,14 @@ minilm_model = minilm_model.float()
 assert worst[torch.float32] < 1e-5 and worst[torch.float64] < 1e-12
 
 # %% [markdown]
-# Double precision is the sharper test. In it rounding errors shrink by a factor of half a billion ($2^{29}$: a number
-# has 29 more binary digits), while a *mistake* would stay as large as it is.
+# Double precision is the sharper test: it makes rounding errors half a billion times smaller ($2^{29}$), while a
+# *mistake* would stay as large as it is.
 
 # %% [markdown]
 # ## Who looks at whom
 #
-# The pair about the dog, in all 72 heads. Choose a head and a word; two heads that do something recognisable have
-# names. In layer 5, head 11 "he" gives four fifths of its attention to "dog": of the 72 heads, this one was chosen
-# for it.
+# Here is the pair about the dog, in all 72 heads. In layer 5, head 11 "he" gives four fifths of its attention to
+# "dog", more than in any other head.
 
 # %%
 hidden, weights = hidden_states(minilm_model, tokens, segments)
@@ -601,19 +606,18 @@ assert weights[5, 11, he, dog] > 0.7 and weights[4, 5, 1:-1, 0].mean() > 0.7
 assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 
 # %% [markdown]
-# "Dog" is a word of the *other* sentence. Nothing in the program links the two; they stand in one row, and that is
-# enough. (You can look through all 72 heads with a sentence of your own: [Type your
-# own](../book/live.md#where-a-bert-looks).)
+# "Dog" is in the *other* sentence. Nothing in the program links the two; they stand in one row, and that is enough.
+# ([Type your own](../book/live.md#where-a-bert-looks) takes any sentence.)
 
 # %% [markdown]
 # **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens
-# ("my", "cute", "likes", "playing", the marks …) give to "dog" in it, on average? About 0.05, 0.1 or 0.5?
+# give to "dog" in it, on average? About 0.05, 0.1 or 0.5?
 #
 # <details><summary>Answer</summary>
 #
-# Nearly half of it. "He" gives the most of all but "dog" itself, but this is a head that looks at the dog from
-# everywhere. The large number alone could not have told the one from the other. (One head, one pair: chapter 16 holds
-# heads for grammar against baselines, on many sentences.)
+# Nearly half of it. "He" gives the most of all but "dog" itself, but this head looks at the dog from everywhere. The
+# large number alone could not have told us that. (One head, one pair: chapter 16 holds heads for grammar against
+# baselines, on many sentences.)
 #
 # </details>
 
@@ -645,11 +649,10 @@ for first in YOURS:
 assert max(from_he[1:6]) < 0.3 and from_he[0] > 0.3
 
 # %% [markdown]
-# The dog, whether it is found or finds, and hardly the boy; where no dog is, nobody gets much.
+# It looks at the dog, whether the dog finds or is found, and hardly at the boy. Without a dog, no word gets much.
 #
-# `[CLS]` and `[SEP]` mean nothing by themselves, and yet one of them gets much of the attention. Clark and others (2019)
-# found that in BERT base it is `[SEP]` that attracts most of it in the middle layers (6 to 10 of their twelve, counted
-# from 1). Here, as means over the seven words and the twelve heads:
+# In BERT base, the middle layers give much of their attention to `[SEP]`, which means nothing by itself (Clark and
+# others, 2019). In MiniLM, as means over the seven words and the twelve heads:
 
 # %%
 inner = [i for i, token in enumerate(pair.tokens) if not token.startswith("[")]
@@ -670,15 +673,15 @@ plt.show()
 assert to_cls[1:].min() > 0.4 and to_sep[1:].max() < 0.1
 
 # %% [markdown]
-# In MiniLM, with this pair, it is `[CLS]` instead. The usual explanation: a head's weights must sum to 1, so a head
-# that finds nothing to attend to has to put them somewhere. Which mark becomes this resting place was settled in
-# training: it is a fact about a checkpoint, not about the architecture.
+# Here it is `[CLS]`. The usual explanation: a head's weights sum to 1, so if it finds nothing to attend to it must
+# still put them somewhere. Which token becomes this resting place is a fact about a checkpoint, not about the
+# architecture.
 #
 # ## A word in its context
 #
 # *Please turn on the **light**. The feather is very **light**.* A table of word vectors has one row for both. How
-# different are the two vectors in MiniLM? One warning: a vector that enters the first layer already contains the
-# *position*, so two "light" at different places differ before any context has been read:
+# different are their vectors in MiniLM? One warning: the *position* is part of what enters the first layer, so two
+# "light" at different places differ before any context has been read:
 
 
 # %% tags=["atol=0.01"]
@@ -702,7 +705,7 @@ print(f"places {i} and {j}, the same sense, before layer 0: cosine {a[0] @ b[0]:
 # <details><summary>Answer</summary>
 #
 # Before layer 0 they are all 1.00: same token, same position, same segment, so the same three rows of the same three
-# tables. It is tempting to expect a small difference already, but no meaning has been read so far. After layer 5 the
+# tables. It is tempting to expect a small difference already, but no context has been read so far. After layer 5 the
 # four pairs of a lamp and a weight are at 0.50 to 0.59.
 #
 # </details>
@@ -731,13 +734,12 @@ for name, cosine in compared.items():
 assert all(vectors(text, "light")[1] == 5 for text in two_of_each)
 
 # %% [markdown]
-# The vectors were equal at the input, and the layers have moved them apart. Two lamps end at 0.95, two weights at 0.84,
-# and only beside these do the 0.50 to 0.59 between lamp and weight mean something. A cosine alone is neither high nor
-# low; ask always: *compared with what?*
+# The layers have moved the vectors apart. Two lamps end at 0.95, two weights at 0.84, and only beside these do the
+# 0.50 to 0.59 between lamp and weight mean something. A cosine alone is neither high nor low. Always ask: *compared
+# with what?*
 #
-# In these sentences, though, the words that decide stand to the left. The beginning of the chapter had the case in
-# which one must read both ways. Here are six such openings, each continued in two ways. "Light" is always at place 4,
-# and the words before it are the same.
+# In these sentences the words that decide stand to the left. In the next ones they stand to the right, as at the
+# beginning of this chapter: six openings, each continued in two ways, with "light" at place 4.
 
 # %%
 lights = {
@@ -785,25 +787,23 @@ assert right[2:] == [12] * 5
 assert all(vectors(text, "light")[1] == 4 for text in texts)
 
 # %% [markdown]
-# After layer 0 the two lines still lie together. After layer 1 the nearest neighbour of every "light", among the
-# sentences with another opening, has the same sense, and it stays like that, although the two lines are only 0.03 to
-# 0.06 apart.
+# After layer 1 and every later layer, the nearest neighbour of every "light" has the same sense. (Only other openings
+# count.)
 #
 # Is it the *sense* that decides? Call a "light" that shines a *lamp*, and one that is not heavy a *weight*. In these
-# sentences every lamp is a noun by itself, and every weight stands before a noun. So let the lamp stand before a
-# noun, too: "the light switch", "the light bulb".
+# sentences every lamp is a noun by itself, and every weight stands before a noun. So let the lamp stand before a noun,
+# too: "the light switch", "the light bulb".
 
 # %% [markdown]
-# **Predict.** Six such lamps are compared with the twelve vectors from before. How many of the six are nearest to a
-# *weight*, which shares the place before a noun, and not to a lamp, which shares the sense: few, half or nearly all?
-# Say it for layer 1 and for the last layer.
+# **Predict.** Six such lamps are compared with the twelve vectors from before. How many are nearest to a *weight*,
+# which shares the place before a noun, and not to a lamp, which shares the sense: few, half or nearly all? Say it for
+# layer 1 and for the last layer.
 #
 # <details><summary>Answer</summary>
 #
-# From layer 1 to layer 4, five or six of the six are nearest to a *weight*, after the last layer 2 (of six
-# sentences, not far from tossing coins); the fewer, the better the senses are told apart. Twelve of twelve right
-# neighbours looked like proof that the model tells the senses apart; but in those twelve, sense and grammar went
-# together.
+# From layer 1 to layer 4, five or six of the six are nearest to a *weight*; after the last layer, 2 (of six sentences,
+# not far from tossing coins). The fewer, the better the senses are told apart. Twelve right neighbours of twelve
+# looked like proof that the model tells the senses apart; but in those twelve, sense and grammar went together.
 #
 # </details>
 
@@ -827,11 +827,11 @@ for name, is_weight in list(zip(names, sense[nearest], strict=True))[2:]:
 assert all(vectors(text, "light")[1] == 4 for text in before_nouns)
 
 # %% [markdown]
-# So the context is read, but in most layers it is not the sense alone that decides. Eighteen sentences are only an
-# illustration; chapter 15 does this with more words, and against static vectors.
+# So the context is read, but in most layers it is not the sense alone that decides. (Eighteen sentences are only an
+# illustration; chapter 15 uses more.)
 #
 # A model that reads from left to right cannot tell the two senses apart at this word. To see it without any training,
-# give MiniLM's own layers a causal mask.
+# give MiniLM's own layers a causal mask:
 
 # %% tags=["atol=1e-5"]
 apart = []
@@ -849,14 +849,13 @@ print(f"causal mask: the two senses of light differ by {max(apart):.0e} at most"
 assert max(apart) < 1e-5
 
 # %% [markdown]
-# (Not 0: the sentences have different lengths, so the same sums are rounded in another order.) Whatever the weights:
-# what stands to the right cannot reach "light". GPT has to resolve the word later, in the vectors of "on" or "bag". For
-# generating text that is no loss; for *labelling each word* of a given text it is.
+# (What is left is rounding.) Whatever the weights, what stands to the right cannot reach "light". GPT has to resolve
+# the word later, in the vectors of "on" or "bag". For generating text that is no loss; for *labelling each word* of a
+# given text it is.
 #
 # ## Two limits
 #
-# Each position has a learned vector of its own, and there are 512. For a later place there is no vector, and longer
-# texts must be cut, or read in pieces.
+# BERT has 512 position vectors. Longer texts must be cut, or read in pieces:
 
 # %%
 try:
@@ -865,8 +864,7 @@ except IndexError as error:
     print("IndexError:", error)
 
 # %% [markdown]
-# The other limit is what this checkpoint lacks. BERT was trained to fill in hidden words, and that needs a head on
-# top of the body. MiniLM's file has none:
+# And to fill in hidden words, BERT needs a head on top of the body. MiniLM's file has none:
 
 # %%
 try:
@@ -875,8 +873,8 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# Filled with random numbers, the head would answer `[MASK]` with noise. We train one in chapter 13. With the weights of
-# the paper, which do have heads, you can ask now: set the switch to `True`. It needs a network once, for 440 MB.
+# We train one in chapter 13. The paper's weights have one: to ask it now, set the switch to `True` (440 MB to
+# download).
 
 # %%
 BERT_BASE = False  # True: the weights that were published with the paper
@@ -894,7 +892,7 @@ if BERT_BASE:
 #
 # ### Padding without a mask
 #
-# In a batch, short texts are filled up with `[PAD]`. Without a mask the words attend to these `[PAD]`s, too.
+# In a batch, short texts are filled up with `[PAD]`. Without a mask the words attend to it:
 
 # %% tags=["atol=0.01"]
 n = len(pair.ids)
@@ -915,7 +913,7 @@ assert (masked - alone).abs().max() < 1e-5
 #
 # ### Segments or special tokens forgotten
 #
-# How much do they matter? First, no segments:
+# First, without segments:
 
 # %% tags=["atol=0.002"]
 with torch.no_grad():
@@ -924,14 +922,13 @@ cosine = F.cosine_similarity(no_segments, alone, dim=-1)
 print(f"all segments 0: lowest cosine to the right vector {cosine.min():.3f}")
 
 # %% [markdown]
-# Hardly, for this pair and *this checkpoint*. Perhaps that is because its last training was on single sentences, in
-# which every segment is 0; and `[SEP]` marks the border as well. Do not count on it for a BERT that was fine-tuned on
-# pairs. Now leave out `[CLS]` and `[SEP]`.
+# Hardly a difference, for *this checkpoint*. Do not count on it after fine-tuning on pairs. Now leave out `[CLS]` and
+# `[SEP]`.
 
 # %% [markdown]
 # **Predict.** The twelve sentences about light are read without special tokens, so that the first word, a pronoun,
-# comes to position 0. What will its last vector resemble most: the pronoun's vector in the intact sentence, the
-# vector of `[CLS]`, or neither?
+# comes to position 0. What will its last vector resemble most: the pronoun's vector in the intact sentence, the vector
+# of `[CLS]`, or neither?
 #
 # <details><summary>Answer</summary>
 #
@@ -967,17 +964,16 @@ assert to_itself.max() < 0.8 and to_cls.max() < 0.8
 assert cosine.min() > 0.99
 
 # %% [markdown]
-# If it keeps position 1, the pronoun does not turn into `[CLS]`. But its vector has changed as well: it also depends
-# on the marks around it.
+# At position 1 the pronoun does not turn into `[CLS]`, but its vector still changes: it depends on the special tokens
+# around it.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" (and the others)
-# back to "dog". Swap the two sentences, so that "he" stands first and "dog" comes later. What happens to the head? And
-# could a GPT have such a head?
+# **1. The other way round.** In "My dog is cute. He likes playing." head 11 of layer 5 leads from "he" back to "dog".
+# Swap the two sentences. What happens? And could a GPT have such a head?
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1
@@ -998,10 +994,9 @@ for first, second in (
 # "he" could not look at a word that comes later.
 
 # %% [markdown]
-# **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Does it matter? Load
-# MiniLM into a `Bert` with `eps=1e-5` (`dataclasses.replace` changes one size of a config), and compare the seven
-# hidden states. Then find the smallest variance that the first LayerNorm meets, and say why the error is largest at
-# the input.
+# **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Load MiniLM into a `Bert`
+# with `eps=1e-5` (use `dataclasses.replace`), and compare the seven hidden states. Then find the smallest variance
+# that the first LayerNorm meets. Why is the error largest at the input?
 
 # %% tags=["hide-cell", "rtol=0.05", "atol=0.0002"]
 # Solution 2
@@ -1023,9 +1018,8 @@ print(f"smallest variance before the first LayerNorm: {variance.min():.4f}")
 # lets it pass would let real mistakes pass as well.
 
 # %% [markdown]
-# **3. Another word.** Here are three springs of the year and three of metal, each at place 3. Count in each hidden
-# state how many of the six have a nearest neighbour of their own sense. Then try a word of your own ("bat" is harder
-# than it looks).
+# **3. Another word.** Here are three springs of the year and three of metal, each at place 3. How many have a nearest
+# neighbour of their own sense, in each hidden state? Then try a word of your own ("bat" is harder than it looks).
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -1045,8 +1039,8 @@ for name, of_6 in list(zip(names, same_sense.sum(dim=1).tolist(), strict=True))[
 
 # %% [markdown]
 # **4. What do position vectors look like?** Nobody told BERT that position 7 is next to position 8. Take the mean
-# cosine between MiniLM's position vectors that are 1, 2, 4, 8, 16 and 64 places apart, leaving out position 0. What
-# did training find out?
+# cosine between MiniLM's position vectors that are 1, 2, 4, 8, 16 and 64 places apart, without position 0. What did
+# training find out?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
@@ -1057,11 +1051,10 @@ for apart_by in (1, 2, 4, 8, 16, 64):
 # evenly. The same rows of numbers began as noise.
 
 # %% [markdown]
-# **5. Build it: a vector for a sentence.** MiniLM's last training was to bring texts that belong together near each
-# other, where a text's vector is the *mean of its tokens' last vectors*. Write `embed(texts)`: one batch, padded with
-# id 0, with `lengths`, the mean over real tokens only, scaled to length 1. Check that a text's vector does not depend
-# on what else is in the batch, and let each of the six sentences below find its partner. ([Chapter
-# 17b](17b_searching.ipynb) makes a search engine of this.)
+# **5. Build it: a vector for a sentence.** In MiniLM's last training a text's vector was the *mean of its tokens' last
+# vectors*. Write `embed(texts)`: one batch, padded with id 0, with `lengths`, the mean over real tokens only, scaled
+# to length 1. Check that a text's vector does not depend on the rest of the batch, and let each of the six sentences
+# find its partner. ([Chapter 17b](17b_searching.ipynb) makes a search engine of this.)
 
 # %% tags=["hide-cell", "atol=1e-5"]
 # Solution 5
@@ -1121,6 +1114,5 @@ print(f"one batch or six: largest difference {(together - alone).abs().max():.0e
 #   ICLR.
 # - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic compression of pre-trained
 #   Transformers.* NeurIPS.
-# - Nils Reimers and Iryna Gurevych (2019). *Sentence-BERT: sentence embeddings using Siamese BERT-networks.* EMNLP.
 # - Kevin Clark, Urvashi Khandelwal, Omer Levy and Christopher D. Manning (2019). *What does BERT look at? An analysis
 #   of BERT's attention.* BlackboxNLP.

@@ -3,8 +3,8 @@
 #
 # > *The cat sat on the … because it … warm there.*
 #
-# You can fill both gaps, and nobody taught you how. For the second you need grammar: "was", not "were", because of
-# "it". For the first you need to know where cats sit, and there the word "warm", *after* the gap, helps.
+# You can fill both gaps, and nobody taught you how. The second needs grammar: "was", not "were", because of "it". The
+# first needs to know where cats sit, and there the word "warm", *after* the gap, helps.
 #
 # This is the whole idea of BERT's first exercise. Take any text, make holes in it, and let the model say what was
 # there. The text itself is the answer sheet. But what should stand in the holes, and what does a model learn from
@@ -37,11 +37,11 @@ draw("holes")
 # - mask a text by BERT's rule with a pencil, and give the reason for each of its parts;
 # - compute both losses, and prove which tokens enter the first;
 # - make a batch of sentence pairs for the second exercise;
-# - pre-train a small BERT yourself, judge it beside baselines that count, and ask it to fill holes;
+# - pre-train a small BERT, judge it beside baselines that count, and ask it to fill holes;
 # - say which of the chosen tokens to ask about when a model is judged.
 #
-# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb), for the schedule [chapter
-# 8](08_training.ipynb), for perplexity [chapter 10](10_language_model.ipynb).
+# **Time** about 50 minutes. **You need** [chapter 12](12_bert.ipynb), for the schedule [chapter 8](08_training.ipynb),
+# for perplexity [chapter 10](10_language_model.ipynb).
 
 # %% tags=["hide-input"]
 import math
@@ -142,8 +142,9 @@ assert " ".join(read) == "[CLS] the [MASK] sat on run mat because it was warm [S
 draw("masking_dice")
 
 # %% [markdown]
-# The same for whole tensors, without a loop: both numbers are drawn for every token, although most need only the first.
-# The three shares come as `rates` (`MaskingRates()` holds 0.15, 0.8 and 0.1). Ids 0 to 4 are special; 4 is `[MASK]`.
+# The same for whole tensors, without a loop. Both numbers are drawn for every token, although most need only the
+# first. The three shares come as `rates` (`MaskingRates()` holds 0.15, 0.8 and 0.1). Ids 0 to 4 are special; 4 is
+# `[MASK]`.
 
 
 # %%
@@ -210,31 +211,30 @@ assert not chosen[special].any()
 assert torch.equal(read[~chosen], text[~chosen])
 
 # %% [markdown]
-# Your own sentence and your own dice: [Mechanisms in motion](../book/motion.md#throw-the-dice).
+# ([Throw the dice](../book/motion.md#throw-the-dice) for a sentence of your own.)
 #
 # ### Why not always `[MASK]`?
 #
 # Because after pre-training nobody ever writes `[MASK]` again: the tasks that BERT is made for have whole texts. A
-# model that is asked only about `[MASK]` may work hard there and do little anywhere else. The other two cases are meant
-# to prevent this. Any word may be wrong, so every word has to be checked against its neighbours; any word may be asked
-# for, so every vector must still hold the word that stands there.
-#
-# How much it matters, by the paper's own table, is told in [chapter 13c](13c_choices.ipynb#is-always-mask-worse).
+# model that is asked only about `[MASK]` may work hard there and do little anywhere else. The other two cases are
+# meant to prevent this. Any word may be wrong, so every word has to be checked against its neighbours. Any word may be
+# asked for, so every vector must still hold the word that stands there. ([Chapter
+# 13c](13c_choices.ipynb#is-always-mask-worse) tells how much this matters.)
 #
 # ## Does B follow A?
 #
-# Many tasks are about *two* texts: does one answer the other, contradict it, say the same? Masked words teach little
-# about this, the authors thought, and gave BERT a second exercise, **next-sentence prediction** (NSP). The input is a
-# pair, `[CLS]` A `[SEP]` B `[SEP]`. In half of the pairs B follows A in its document, in the other half it is from
-# another document, and the vector of `[CLS]` has to say which. Follow A and both Bs in the paper's two examples (Devlin
-# et al. 2019, appendix A.1), which also show that both exercises are done at once:
+# Many tasks are about *two* texts: does one answer the other, contradict it, say the same? The authors thought that
+# masked words teach little about this, and gave BERT a second exercise, **next-sentence prediction** (NSP). The input
+# is a pair, `[CLS]` A `[SEP]` B `[SEP]`. In half of the pairs B follows A in its document, in the other half it is
+# from another document, and the vector of `[CLS]` has to say which. Follow A and both Bs in the paper's two examples
+# (appendix A.1); their holes show that both exercises are done at once:
 
 # %% tags=["remove-input"]
 draw("next_sentence")
 
 # %% [markdown]
-# "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. Here it is for
-# documents whose tokens say where they come from: 130 is document 1, sentence 3, word 0. (The library makes these
+# "Sentence" is meant loosely: a piece of text, one sentence or several, until the input is full. The toy documents
+# below have tokens that say where they come from: 130 is document 1, sentence 3, word 0. (The library makes these
 # pairs; in question 7 of [homework 5](../exercises/hw5_bert.ipynb) you make some yourself.)
 
 # %%
@@ -271,10 +271,9 @@ print(f"{100 * share:.0f} % of {len(pairs):,} pairs are from two documents")
 # %% [markdown]
 # ### From pairs to a batch
 #
-# The model reads the pieces, with holes in them; the **segments**, 0 for `[CLS]` A `[SEP]` and 1 for B `[SEP]`
-# ([chapter 12](12_bert.ipynb)); and how long each pair is, since shorter ones are padded. To train it, we keep what
-# stood in the holes, which tokens were chosen, and whether B is from elsewhere. These six tensors are a
-# `PreTrainingBatch`:
+# The model reads the pieces, with holes in them; the **segments**, 0 for `[CLS]` A `[SEP]` and 1 for B `[SEP]`; and
+# how long each pair is, since shorter ones are padded. For training we also keep what stood in the holes, which tokens
+# were chosen, and whether B is from elsewhere. These six tensors are a `PreTrainingBatch`:
 
 
 # %%
@@ -293,17 +292,17 @@ def masked_batch(pairs, tokenizer, rates, generator):
 
 # %% [markdown]
 # **Predict.** The paper's two pairs without their holes, cut by BERT base's vocabulary, become a batch: 15 pieces and
-# 14. ("penguins" is one piece there; the paper's example cuts it in two.) So the second row ends with one `[PAD]`.
-# Which segment is it in? And how many **chosen** tokens do you expect in the whole batch, if it is 15 %?
+# 14, so the second row ends with one `[PAD]`. Which segment is it in? And how many **chosen** tokens do you expect in
+# the whole batch, if it is 15 %?
 #
 # <details><summary>Answer</summary>
 #
 # In segment 0, A's, though it stands behind B: `pad` fills up with zeros. That does no harm: `lengths` keeps every
 # token from looking there.
 #
-# Three or four, on average: 15 % of 23. It is tempting to take 15 % of all 30 places, but the two `[CLS]`, four `[SEP]`
-# and the padding are never chosen. So few tokens may also have none or seven; here five are chosen, and three of them
-# hidden.
+# Three or four, on average: 15 % of 23. It is tempting to take 15 % of all 30 places, but the two `[CLS]`, four
+# `[SEP]` and the padding are never chosen. So small a batch may also have none or seven; here five are chosen, and
+# three of them hidden. ("penguins" is one piece in BERT base's vocabulary; the paper's example cuts it in two.)
 #
 # </details>
 
@@ -329,15 +328,15 @@ assert all(torch.equal(a, b) for a, b in zip(paper, librarys, strict=True))
 assert paper.lengths.tolist() == [15, 14] and paper.segments[1, -1] == 0
 
 # %% [markdown]
-# All three fates of a chosen token are there: three are hidden, "clash" took the place of a "the", and "penguins" is
-# asked for though it can be read.
+# All three fates are there: three chosen tokens are hidden, "clash" took the place of a "the", and "penguins" is asked
+# for though it can be read.
 #
 # ### The same holes every time?
 #
 # The authors' code wrote the masked texts to disk, each in ten versions. RoBERTa (Liu et al. 2019) draws new holes
-# whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual: `PreTrainingBatches`
-# makes new pairs and new `masked_batch`es for every epoch. Their seeds depend on the run's, the epoch and the batch's
-# number, so that an interrupted run goes on with the same holes.
+# whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual:
+# `PreTrainingBatches` makes new pairs and new holes for every epoch, from seeds that let an interrupted run go on with
+# the same holes.
 
 # %% tags=["hide-input"]
 SOURCE = "offline"  # "real": WikiText-2
@@ -380,8 +379,8 @@ assert torch.equal(third.tokens, resumed.tokens)
 # %% [markdown]
 # ## Two losses, one sum
 #
-# Which of the vectors that BERT makes of the paper's first pair, with "clash" in it, lead to a loss, and to which?
-# Follow the four coloured ones, then that of `[CLS]`:
+# BERT has read the paper's first pair, with "clash" in it. Which of its vectors lead to a loss, and to which? Follow
+# the four coloured ones, then that of `[CLS]`:
 
 # %% tags=["remove-input"]
 draw("two_losses")
@@ -390,8 +389,7 @@ draw("two_losses")
 # For the first exercise, a **head** turns the vector of each chosen position into a score for every token of the
 # vocabulary. After one more layer, with GELU and a LayerNorm, the result is multiplied with the *token vectors
 # themselves*: a token's score is the dot product with its vector, plus a bias. The matrix is **tied**, as in [chapter
-# 6](06_decoder.ipynb). (The layer in between is not in the paper, but in the authors' code and in the published
-# weights.)
+# 6](06_decoder.ipynb). (The layer in between is not in the paper, but in the authors' code.)
 
 # %%
 torch.manual_seed(0)
@@ -406,7 +404,7 @@ scores = x @ E.T + head.bias
 print("pairs, places in each, scores in each:", tuple(scores.shape))
 
 # %% [markdown]
-# The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there; the
+# The loss is the cross-entropy at the chosen positions (hidden, replaced or left as they are), and only there: all
 # other words can be read off the input. Here it is, written in two ways. To prove that nothing else enters, we change
 # all other scores to nonsense: the loss must not move.
 
@@ -436,10 +434,10 @@ assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch)
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
 
 # %% [markdown]
-# (Six in seven positions need no scores, so the library's model computes them only at `at=batch.chosen`.)
+# (The library's model computes scores only where they are needed, at `at=batch.chosen`.)
 #
-# Tying also changes the gradient. The head's result is compared with every row of $E$, and the softmax pushes all wrong
-# tokens down: so *every* row gets a gradient at every step.
+# Tying also changes the gradient. The head compares its result with every row of $E$, and the softmax pushes all wrong
+# tokens down. So *every* row gets a gradient at every step:
 
 # %%
 loss = word_loss(scores, batch)
@@ -495,8 +493,8 @@ assert_close(both(model, batch), pretraining.pretraining_loss(model, batch))
 assert untrained - 0.3 < both(model, batch) < untrained + 1
 
 # %% [markdown]
-# Ours does a little worse: its scores are random, but not all equal. Hugging Face's `BertForPreTraining`, with the same
-# weights on the same batch, gives the same loss and gradient.
+# Ours does a little worse: its scores are random, but not all equal. Hugging Face's `BertForPreTraining`, with the
+# same weights on the same batch, gives the same loss and gradient:
 
 # %% tags=["hide-input", "atol=2e-5"]
 with tempfile.TemporaryDirectory() as folder:
@@ -525,18 +523,18 @@ assert abs(loss - expected) < 1e-5 and apart < 1e-5
 # ## Live
 #
 # BERT base was trained for a million steps, four days on 16 of Google's chips ([chapter
-# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed) recomputes this). Ours has two layers of width 64, reads
-# Python's manual, and takes 1,600 steps. The first 1,000 were taken beforehand, by the same cells; the last 600 are
-# taken here, in about half a minute. (`BEGUN = 0` takes all here.) For a model this small we made some concessions:
+# 13c](13c_choices.ipynb#how-bert-was-trained-recomputed)). Ours has two layers of width 64, reads Python's manual, and
+# takes 1,600 steps. The first 1,000 were taken beforehand, by the same cells; the last 600 are taken here, in about
+# half a minute. For a model this small we made some concessions:
 #
 # - a vocabulary of 1,000 pieces, so that each is met often;
 # - inputs of 32 tokens; BERT too began with short ones;
 # - more to predict: 40 % chosen in training (the test keeps the paper's 15 %);
 # - no dropout, and larger first weights, so that attention is uneven from the start.
 #
-# Is it any good? We ask where `[MASK]` stands, and only there: the mean loss, as a perplexity ([chapter
-# 10](10_language_model.ipynb)), and the share of the holes at which the right token has the highest score. Beside them,
-# the share of pairs judged rightly:
+# Is it any good? We ask only where `[MASK]` stands, and print the mean loss, as a perplexity ([chapter
+# 10](10_language_model.ipynb)), the share of the holes at which the right token has the highest score, and the share
+# of pairs judged correctly:
 
 # %%
 Scores = namedtuple("Scores", "perplexity accuracy next_sentence")
@@ -565,7 +563,7 @@ def evaluate(model, batches):
 #
 # <details><summary>Answer</summary>
 #
-# 1,000: so many tokens it hesitates between. But it is right at no hole at all. Of equal scores `argmax` takes the
+# 1,000: it hesitates between that many tokens. But it is right at no hole at all. Of equal scores `argmax` takes the
 # first, that of token 0, `[PAD]`, which is never asked for. One in a thousand would be right if it drew its answers.
 #
 # </details>
@@ -586,13 +584,13 @@ for name, score in evaluate(KnowsNothing(), asked)._asdict().items():
     print(f"{name:14} {score:.3f}")
 
 # %% [markdown]
-# The pairs that it "judges rightly" are those that follow: class 0 again.
+# The pairs that it judges correctly are those in which B follows: class 0 again.
 #
-# The baselines worth beating are tables of counts. The **unigram** gives the same answer for every hole. The next looks
-# at the token to the **left**, as in [chapter 10](10_language_model.ipynb), the third at **both sides**, and multiplies
-# what the two say of the token in the hole, $w$. Each has $P(w)$ in it, which must count only once: $P(w \mid
-# \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. This takes left and right for independent once the word in the
-# hole is known (*naive Bayes*), which they are not. (The softmax in the loss scales it to sum to 1.)
+# The baselines worth beating are tables of counts. The **unigram** gives the same answer for every hole. The next
+# looks at the token to the **left**, as in [chapter 10](10_language_model.ipynb). The third looks at **both sides**,
+# and multiplies what the two say of the token in the hole, $w$. Each has $P(w)$ in it, which must count only once:
+# $P(w \mid \text{left}) \cdot P(w \mid \text{right}) \,/\, P(w)$. This is *naive Bayes*: it takes left and right for
+# independent once $w$ is known, which they are not.
 
 
 # %% tags=["rtol=0.1"]
@@ -717,8 +715,8 @@ history = training.fit(
 #
 # <details><summary>Answer</summary>
 #
-# Between the two, near 53 in the run printed here; and not evenly: it falls slowly for several hundred steps, and
-# then fast.
+# Between the two, near 53 in the run printed here; and not evenly: it falls slowly for several hundred steps, and then
+# fast.
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
 # pass and without error; 1,600 gradient steps have to find out first that neighbours matter at all. For what stands
@@ -782,17 +780,19 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # ## What it learned, and what not
 #
-# Three seeds, each from its first step to the last, ended at perplexities from 52.9<!-- pretraining: chapter/perplexity/min
-# .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f --> (unigram: 260.0<!-- pretraining: unigram/perplexity
-# .1f -->), with 21.6 %<!-- pretraining: chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining: chapter/accuracy/max
-# .1f --> of the hidden tokens right.
+# <details><summary>Other seeds</summary>
+#
+# Three seeds, each trained from its first step to its last, ended at perplexities from 52.9<!-- pretraining:
+# chapter/perplexity/min .1f --> to 56.2<!-- pretraining: chapter/perplexity/max .1f -->, with 21.6 %<!-- pretraining:
+# chapter/accuracy/min .1f --> to 22.6 %<!-- pretraining: chapter/accuracy/max .1f --> of the hidden tokens right.
+#
+# </details>
 #
 # Why the plateau before the fall? Our guess: the layers have to learn two things *together*, to look at the neighbours
-# of a hole and to conclude something from them. Without the other, either is of little use.
+# of a hole and to conclude something from them. Either alone is of little use.
 #
 # Does the model use the *order* of what it reads, or only which tokens are near? Let the two neighbours of a hole
-# change places, and ask again (one hole in each text). Beside it stands a table that adds up what it has counted on the
-# left and on the right.
+# change places, and ask again. Beside it stands a table that counts left and right neighbours alike.
 
 
 # %%
@@ -825,15 +825,15 @@ in_order, exchanged = (
 # %% [markdown]
 # **Predict.** A table that counts both sides alike gives the same answer before and after the exchange: a perplexity
 # of 46. Ours had about 43. With left and right neighbour exchanged, does it stay there, double, or rise above the 270
-# that the unigram has on these holes, which looks at nothing?
+# that the unigram has on these holes?
 #
 # <details><summary>Answer</summary>
 #
-# Above the unigram, and by a lot: near 1,600 in the run printed here.
+# Above the unigram, and by a lot: near 1,600 in the run printed here. (How much worse it gets differs between runs.)
 #
 # "It stays there" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
 # *before* a hole and *after* one. Exchanged, both neighbours point to wrong answers, and it is sure of them. The
-# unigram cannot be misled.
+# unigram, which looks at nothing, cannot be misled.
 #
 # </details>
 
@@ -849,8 +849,8 @@ if SOURCE == "offline" and not LARGE:
     assert exchanged["BERT, ours"].perplexity > 2 * in_order["BERT, ours"].perplexity
 
 # %% [markdown]
-# So it does use the order. (How much worse it gets differs between runs.) What does it say to a sentence of ours? We cut
-# it into pieces, let the model score the holes, and take the largest shares:
+# So it does use the order. What does it say to a sentence of ours? We cut it into pieces, let the model score the
+# holes, and take the likeliest tokens:
 
 
 # %%
@@ -866,8 +866,7 @@ def fill_mask(model, tokenizer, text, k=5):
 
 
 # %% [markdown]
-# (A `Guess` is a token and its probability.) Step through our sentences. The bars are the model's answers; the line
-# below says how often the same tokens occur among 1,000 of the manual.
+# Step through our sentences. Below the bars stands how often the same tokens occur among 1,000 of the manual.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 prepared = [
@@ -906,19 +905,18 @@ assert "be" in {guess.token for guess in answers["The argument must [MASK] a str
 assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 1
 
 # %% [markdown]
-# Of **the next sentence** it has learned a little. The run printed here judges some 58 % of 960 pairs correctly, the
-# three seeds 53.0 %<!-- pretraining: chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining:
-# chapter/next_sentence/max .1f -->; about half of the pairs are random, and a coin has 50, give or take 3.2 (two
-# standard deviations). One of the three is still within what a coin does, the other two are not. To do better one must,
-# we believe, know what a text is about.
+# Of **the next sentence** it has learned a little. The run printed here judges some 58 % of 960 pairs correctly, three
+# complete trainings 53.0 %<!-- pretraining: chapter/next_sentence/min .1f --> to 55.8 %<!-- pretraining:
+# chapter/next_sentence/max .1f -->. A coin would get 50 %, give or take 3.2 (two standard deviations), so one of the
+# three may be no better than a coin.
 #
-# Whether this second exercise is worth it, and whether 15 % is the best rate, [chapter 13c](13c_choices.ipynb) asks.
+# Is this second exercise worth it, and is 15 % the best rate? [Chapter 13c](13c_choices.ipynb) asks both.
 #
 # ## Filling holes
 #
-# For better answers we put this chapter's head on MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384
-# that had been trained on far more text already, and trained both on the first exercise, for thirteen minutes on a GPU.
-# The model comes with the library: `trained`, from above.
+# For better answers we took MiniLM's body from [chapter 12](12_bert.ipynb), six layers of width 384 that had been
+# trained on far more text already. We put this chapter's head on it and trained both on the first exercise, for
+# thirteen minutes on a GPU. The model comes with the library: `trained`, from above.
 
 
 # %%
@@ -951,8 +949,10 @@ ask("The keys to the cabinet [MASK] on the table.", k=2)
 ask("The key to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
-# Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click, in your browser: [Type
-# your own](../book/live.md#a-bert-that-fills-holes). It is not good at everything:
+# Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click: [Type your
+# own](../book/live.md#a-bert-that-fills-holes).
+#
+# The model is not good at everything:
 
 # %% tags=["nbval-ignore-output"]
 ask("The opposite of hot is [MASK].")
@@ -964,16 +964,16 @@ assert opposites == librarys
 assert opposites[0].probability < 0.2 and opposites[0].token != "cold"
 
 # %% [markdown]
-# On held-out texts it is right at 42 %<!-- fill_mask: stored/accuracy .0f --> of the holes;
-# always saying the commonest token is right at 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
+# On held-out texts it is right at 42 %<!-- fill_mask: stored/accuracy .0f --> of the holes; always saying the
+# commonest token is right at 6.3 %<!-- fill_mask: unigram/accuracy .1f -->.
 #
 # ## What goes wrong
 #
 # ### Asked about what is in plain sight
 #
 # This bug was ours, and nothing looked wrong. We asked about all *chosen* tokens, and our model's accuracy was well
-# above the unigram's. But a tenth of the chosen ones are unchanged. Here is a "model" that repeats what it reads, and
-# where it reads `[MASK]`, says the commonest token:
+# above the unigram's. But a tenth of the chosen tokens are unchanged. Here is a "model" that repeats what it reads,
+# and where it reads `[MASK]`, says the commonest token:
 
 
 # %%
@@ -1013,17 +1013,17 @@ assert right_of_chosen(Parrot()) > 1.8 * parrot.accuracy
 assert parrot.accuracy == baselines["unigram"].accuracy
 
 # %% [markdown]
-# At the holes the parrot is as good as the unigram, whose answer it gives. Asked about all chosen tokens, it is right
-# about two and a half times as often, and has learned nothing more. We noticed when we read our model's answers: the
-# same for every sentence. Look at answers, not only at scores, and score the most stupid model too.
+# At the holes the parrot gives the unigram's answer. Asked about all chosen tokens, it is right about two and a half
+# times as often, and has learned nothing more. We noticed when we read our model's answers: the same for every
+# sentence. Look at answers, not only at scores, and score the most stupid model too.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1.** A sentence has ten tokens, and every one is chosen with probability 0.15. In how many of a thousand such
-# sentences is no token chosen, so that they teach nothing? Compute it, and let `mask_tokens` count.
+# **1.** A sentence has ten tokens, each chosen with probability 0.15. In how many of a thousand such sentences is no
+# token chosen, so that they teach nothing? Compute it, and let `mask_tokens` count.
 
 # %% tags=["hide-cell", "atol=15"]
 # Solution 1
@@ -1035,8 +1035,8 @@ print(f"computed {1000 * 0.85**10:.0f}, counted {(~chosen.any(dim=1)).sum()}")
 
 # %% [markdown]
 # **2.** A masked model gives no probability of a whole sentence, but one can hide each token in turn and add up the
-# logarithms of what it says of the right one (the *pseudo-log-likelihood*; Salazar et al., 2020). Write it, and compare
-# "The keys to the cabinet are on the table." with "… is on the table.".
+# logarithms of the probabilities of the right ones (the *pseudo-log-likelihood*; Salazar et al., 2020). Write it, and
+# compare "The keys to the cabinet are on the table." with "… is on the table.".
 
 
 # %% tags=["hide-cell", "atol=0.1"]
@@ -1121,8 +1121,8 @@ assert share_of_special(batch, forgotten) > 0.05
 # 1. 15 % of the tokens are chosen; of those 80 % become `[MASK]`, 10 % another token, 10 % stay. Special tokens never.
 # 2. The loss of the words is the mean over the chosen positions only; a token's score is a product with its own vector
 #    (the matrix is tied). The loss of the pair is added, with no weight.
-# 3. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of the
-#    next sentence they teach it little.
+# 3. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of
+#    the next sentence they teach it little.
 # 4. A masked model is judged where `[MASK]` stands: elsewhere it only has to repeat what it reads.
 # 5. The library has `mask_tokens`, `masked_batch`, `fill_mask` and `evaluate` under the same names, in
 #    `lectures_lib.training.pretraining`.

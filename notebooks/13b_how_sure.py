@@ -1,13 +1,12 @@
 # %% [markdown]
 # # How sure can we be?
 #
-# Chapter 14 will report of one recipe that its models judge 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean
-# .2f --> of the test sentences correctly, on average over five trainings, and of another classifier 0.84<!--
-# labelled_sets: sentiment/frozen .2f -->. So the first is better? There are 80 test sentences. The difference is a
-# sentence or two.
+# Chapter 14 will report that one recipe judges 0.86<!-- fine_tuning_small: sentiment/test/accuracy/mean .2f --> of the
+# test sentences correctly, on average over five trainings, and another classifier 0.84<!-- labelled_sets:
+# sentiment/frozen .2f -->. So the first is better? There are 80 test sentences: the difference is a sentence or two.
 #
-# Below, one classifier takes many examinations, all simulated. It never changes; only the questions do. **Which
-# differences in a table are differences between systems, and which are luck?**
+# Below, one classifier takes many simulated examinations. It never changes; only the questions do. **Which differences
+# in a table are differences between systems, and which are luck?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -48,10 +47,10 @@ plt.show()
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say how far an accuracy would have moved with another test set of the same size;
-# - read a row of seeds, and say what three of them can show;
-# - compare two systems on the same examples with ten lines of your own, and say when these lie;
-# - recognise a number that is the best of many, and one that was never compared with a simple rule;
+# - say how far an accuracy would move with another test set of the same size;
+# - say what three seeds can show;
+# - compare two systems on the same examples, and say when the comparison lies;
+# - recognise the best of many, and a number that was never compared with a simple rule;
 # - write the sentence that a table allows.
 #
 # **Time** about 60 minutes. **You need** the [primer](../book/primer.md); of [chapter 12](12_bert.ipynb) only that
@@ -76,13 +75,13 @@ from lectures_lib.tasks.sentence_bert import SentenceBert
 
 # %% [markdown]
 # **Predict.** The picture has no row for 200 sentences. We toss 200 coins a thousand times, which gives a thousand
-# accuracies, and leave out the highest and the lowest 25. Between which accuracies are the other 95 %: 0.85 and 0.87,
-# 0.81 and 0.91, or 0.76 and 0.96?
+# accuracies, and leave out the highest and the lowest 25. Between which accuracies are the rest: 0.85 and 0.87, 0.81
+# and 0.91, or 0.76 and 0.96?
 #
 # <details><summary>Answer</summary>
 #
-# 0.81 and 0.91 (or a sentence or two more or less); with 80 sentences, 0.79 and 0.93. "0.86" has two decimals, so both
-# seem to mean something. But one sentence of 80 is 0.0125: the second decimal says whether one sentence more was right.
+# 0.81 and 0.91, to within a sentence or two; with 80 sentences, 0.79 and 0.93. "0.86" has two decimals, so both seem
+# to mean something. But one sentence of 80 is 0.0125: the second decimal says whether one sentence more was right.
 #
 # </details>
 
@@ -112,9 +111,9 @@ for name, n in SIZES.items():
     print(f"{name}: {standard_error(0.86, n):.3f}")
 
 # %% [markdown]
-# Nobody knows the true $p$, so one puts the measured share in its place. About 95 % of all test sets fall within two
-# standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08". The other one's 0.84 lies well
-# inside. On 872 sentences it would be 0.86, give or take 0.02.
+# Nobody knows the true $p$, so we put the measured share in its place. About 95 % of all test sets fall within two
+# standard errors: 0.86 on 80 sentences means "0.86, give or take 0.08", and the other classifier's 0.84 lies well
+# inside. On 872 sentences it would be give or take 0.02.
 
 # %% [markdown]
 # **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
@@ -132,14 +131,14 @@ for n in (80, 640, 1600, 5000):
     print(f"{n:5} sentences: ± {2 * standard_error(0.86, n):.3f}")
 
 # %% [markdown]
-# Two warnings. The formula wants *independent* examples: ten questions about one text, or all the words of a sentence,
-# are fewer than they look. And near 0 or 1, on few examples, it promises too much (exercise 1).
+# Two warnings. The formula needs *independent* examples: ten questions about one text are fewer than they look. And
+# near 0 or 1, on few examples, it promises too much (exercise 1).
 #
 # ## Other seeds
 #
 # Training has its luck, too: the first weights of the head, the order of the batches, dropout. The same recipe with
-# other random numbers gives another accuracy *on the same test set*. Here are three of the tasks of chapter 14,
-# measured by the course's [experiments](../book/results/fine_tuning.md#fine-tuning-small).
+# other random numbers gives another accuracy *on the same test set*. Here are three tasks of chapter 14, from the
+# course's [experiments](../book/results/fine_tuning.md#fine-tuning-small):
 
 # %% [markdown]
 # **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 sentences. Which is larger, the scatter of the four
@@ -167,18 +166,17 @@ for task, (values, n) in SEEDS.items():
     print(f"seeds ± {spread:.3f}, test set ± {standard_error(mean, n):.3f}")
 
 # %% [markdown]
-# So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on other
-# sentences?* That is for the standard error, of the difference if there are two. A careful table has both.
+# So there are two questions. *Would this recipe win again, trained anew?* The seeds answer that. *Would it win on
+# other sentences?* That is for the standard error (of the difference, if there are two systems). A careful table has
+# both.
 #
-# **Never report the best seed.** [Chapter 14b](14b_words_and_spans.ipynb) lets a model answer 38 questions about texts,
-# and measures it by F1, another score between 0 and 1. Five seeds have an F1 of 0.57<!-- fine_tuning_small:
-# questions/test/f1/mean .2f --> on average, from 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!--
-# fine_tuning_small: questions/test/f1/max .2f -->. "Our reader reaches 0.74" is true, and useless: train once more, and
-# you will probably get less.
+# **Never report the best seed.** Five seeds of [chapter 14b](14b_words_and_spans.ipynb)'s reader have an F1, a score
+# between 0 and 1, of 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> on average, from 0.47<!--
+# fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->. "Our
+# reader reaches 0.74" is true, and useless: train once more, and you will probably get less.
 #
-# Now two teams have one and the same recipe. The true accuracy of its models is 0.86 on average and scatters from
-# training to training, with a standard deviation of 0.011. (That of "our sentiment" above, as if all of it came from
-# the training.)
+# Now two teams have the same recipe. The true accuracies of its models scatter around 0.86, with a standard deviation
+# of 0.011 from training to training.
 
 # %% [markdown]
 # **Predict.** One team trains three models, the other ten, and each reports its best. How often does the second team
@@ -227,19 +225,21 @@ assert low[8] < high[8] and (low[13:] > high[13:]).all()  # where the bands part
 # The best of five is on average 1.2 standard deviations above the mean, the best of ten 1.5, and none of it comes back
 # when the recipe is trained again. The mean of several seeds does not grow; it gets surer.
 #
-# What can three seeds show? They give a mean, and hardly a spread: in 95 cases of 100 the standard deviation of three
-# draws is anything from a sixth to nearly twice the true one. So print all three. And if three of one recipe are
-# *all* above three of another?
+# What can three seeds show? A mean, and hardly a spread: in 95 cases of 100 their standard deviation is anything from
+# a sixth to nearly twice the true one. So print all three. And if three of one recipe are *all* above three of
+# another?
 
 # %% [markdown]
-# **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of one
-# of them above all three of the other: once in 10, once in 20 or once in 64 times?
+# **Predict.** Two recipes are equally good. Each is trained with three seeds. How often are all three accuracies of
+# one of them above all three of the other: once in 10, once in 20 or once in 64 times?
 #
 # <details><summary>Answer</summary>
 #
 # Once in 10. Six numbers can be dealt to two recipes in 20 ways, all equally likely, and in two of these one recipe
-# has the upper three. Once in 20 is right if you named *which* recipe would win before you looked. Once in 64 would
-# be right for six independent tosses of a coin.
+# has the upper three. Once in 20 is right if you named *which* recipe would win before you looked. Once in 64 would be
+# right for six independent tosses of a coin. (The simulation is a draw, too: it may miss the count by a hundredth. Its
+# *t*-test, made for few draws, divides the difference of the means by its standard error, and asks how often luck
+# makes so large a ratio.)
 #
 # </details>
 
@@ -262,7 +262,7 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# (The simulation is a draw, too: it may miss the count by a hundredth.) So much for luck alone:
+# So much for luck alone:
 #
 # | one sees | with two equal recipes |
 # |---|---|
@@ -271,14 +271,11 @@ print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 # | a *t*-test below its 0.05 | once in 20, as it promises |
 # | four seeds above four | once in 35 |
 #
-# (The *t*-test, made for few draws, divides the difference of the means by its standard error, and asks how often luck
-# makes so large a ratio.) None of this says anything about other sentences.
-#
 # ## Two systems, the same sentences
 #
-# Two systems are mostly asked the *same* examples, and then they share their luck: a hard sentence is hard for both.
-# Take two logistic regressions that learned from 220 sentences (praise or complaint?). One sees counted words, the
-# other MiniLM's sentence vectors.
+# Two systems are usually asked the *same* examples, and then they share their luck: a hard sentence is hard for both.
+# Take two classifiers (logistic regressions) that learned from 220 sentences to tell praise from complaint. One sees
+# counted words, the other MiniLM's sentence vectors:
 
 
 # %% tags=["nbval-ignore-output"]
@@ -306,11 +303,11 @@ assert 50 <= right["words"].sum() <= 60 and 65 <= right["MiniLM"].sum() <= 71
 assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
 
 # %% [markdown]
-# The sentences on which both agree say nothing about which is better. Where they differ, one system wins. If the two
-# were equally good, each such sentence would be the toss of a fair coin. How often would coins fall at least as
-# unevenly as this, one way or the other? This share is called $p$, and the question is the **sign test**, for right and
-# wrong also called McNemar's. By hand, if one system wins all of three disagreements: three coins fall in 8 ways, and
-# two of these, all heads and all tails, are as uneven.
+# The sentences on which both are right, or both wrong, say nothing about which is better. On the others one system
+# wins. If the two were equally good, each of these would be the toss of a fair coin. How often would coins fall at
+# least as unevenly, one way or the other? This share is called $p$, and the question is the **sign test** (for right
+# and wrong also McNemar's). By hand, for 3 : 0: three coins fall in 8 ways, and two of these, all heads and all tails,
+# are as uneven.
 
 
 # %%
@@ -327,8 +324,8 @@ print(f"10 : 5: {sign_test(10, 5):.3f}, by scipy {theirs:.3f}")
 
 # %% [markdown]
 # The other tool asks how large the difference is. We cannot draw new test sentences, but we can draw 80 *from these
-# 80*, with repetition, again and again, and see how much the difference changes. That is the **bootstrap**. A sentence
-# that is drawn brings both systems' results with it.
+# 80*, with repetition, again and again, and see how much the difference changes. That is the **bootstrap**. Each
+# sentence drawn brings both systems' results with it.
 
 
 # %%
@@ -354,14 +351,11 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 
 # %% [markdown]
 # The interval leaves 0 out: on sentences like these MiniLM's vectors are most likely better than words, by something
-# between a few points and more than twenty. How much, 80 sentences do not tell. (The classifier with 0.84, at the top
-# of the page, reads MiniLM's vectors too. Its layer and settings were chosen on the validation split; the two are a
-# sentence or so apart.)
+# between a few points and more than twenty.
 #
-# Here the totals alone would have said so too: had each system had its own test set, the standard error of the
-# difference would be $\sqrt{0.040^2 + 0.051^2} = 0.065$, less than half of 0.15. Now take three made-up pairs of
-# systems with the same totals, 70 and 62 right of 80. For them it is $\sqrt{0.037^2 + 0.047^2} = 0.06$, and the
-# difference of 0.10 is less than twice that: no difference to be seen.
+# Do we need the single sentences, or would the totals do? Take three made-up pairs of systems, each with 70 and 62
+# right of 80. Had each system had its own test set, the standard error of the difference would be
+# $\sqrt{0.037^2 + 0.047^2} = 0.06$. The difference, 0.10, is less than twice that, so it could be luck.
 
 # %% [markdown]
 # **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13
@@ -387,27 +381,33 @@ for pair, (a, b) in {"A": (9, 1), "B": (13, 5), "C": (18, 10)}.items():
     print(f"standard error {gains.std() / math.sqrt(80):.3f}")
 
 # %% [markdown]
-# Why does agreement help? Work out A's standard error with a pencil. Its 80 gains are nine times 1, once −1 and seventy
-# times 0. Their mean is 8/80 = 0.1, the mean of their squares 10/80 = 0.125, their variance 0.125 − 0.1² = 0.115, and
-# $\sqrt{0.115/80} = 0.038$: twice that leaves 0 out. In C the squares add up to 28, and it is 0.065. Only sentences on
-# which the systems differ add to the scatter; those on which they agree, right or wrong, add a 0. (The last column of
-# the output has these standard errors. The bootstrap finds the same without a formula.)
+# Why does agreement help? Only sentences on which the systems differ add to the scatter; those on which they agree,
+# right or wrong, add a 0. So A's standard error is 0.038 and C's 0.065, for the same difference. Keep what each system
+# said to each example, not only its total.
 #
-# So keep what each system said to each example, not only its total. (Chapter 17b does: in one edition of this book, a search
-# by meaning found a right chapter for 34 of 46 questions and a search by words for 26. Thirteen questions only the first
-# got right, five only the second: pair B's counts, and so its $p$.)
+# <details><summary>A's standard error with a pencil, and a real pair B</summary>
 #
-# And $p$ is how often luck *alone* would do this. It is not the probability that the systems are equal, and $p > 0.05$
-# does not show that they are; with 80 sentences it mostly shows that 80 are few.
+# A's 80 gains are nine times 1, once −1 and seventy times 0. Their mean is 8/80 = 0.1, the mean of their squares 10/80
+# = 0.125, their variance 0.125 − 0.1² = 0.115, and $\sqrt{0.115/80} = 0.038$: twice that leaves 0 out. In C the
+# squares add up to 28, and it is 0.065. (The last column of the output has these standard errors. The bootstrap finds
+# the same without a formula.)
 #
-# How few, you can see: below, the first system *is* better, 0.86 against 0.84. Draw test sets of 80 sentences, and count
-# how often the worse one is ahead ([Two systems, one test](../book/motion.md#two-systems-one-test)).
+# In one edition of this book, chapter 17b's search by meaning found a right chapter for 34 of 46 questions and a
+# search by words for 26. Thirteen questions only the first got right, five only the second: pair B's counts, and so
+# its $p$.
+#
+# </details>
+#
+# Remember that $p$ is how often luck *alone* would do this. It is not the probability that the systems are equal, and
+# $p > 0.05$ does not show that they are; with 80 sentences it mostly shows that 80 are few. How few, you can see below
+# ([Two systems, one test](../book/motion.md#two-systems-one-test)): the first system *is* better, 0.86 against 0.84.
+# Draw test sets, and count how often the worse one is ahead.
 #
 # ## A recipe for your own two systems
 #
-# Keep what each system scored on each example, in the same order: 1 or 0 for right or wrong, or any number of which you
-# report the mean. The rest is one function. Before you read ours: what should it print, so that one can write an honest
-# sentence from it?
+# Keep each system's score on each example, in the same order: 1 or 0 for right or wrong, or any number of which you
+# report the mean. Before you read our function: what should it print, so that one can write an honest sentence from
+# it?
 
 
 # %%
@@ -424,8 +424,7 @@ def compare(first, second):
 
 
 # %% [markdown]
-# The example from above; and the same two again, scored by the probability that each gave to the right label. That
-# score also sees how sure a system was.
+# The example from above; then the same two systems, scored by the probability that each gave to the right label:
 
 # %% tags=["nbval-ignore-output"]
 compare(right["MiniLM"], right["words"])
@@ -436,12 +435,12 @@ compare(sure["MiniLM"], sure["words"])
 assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 
 # %% [markdown]
-# On numbers the two tools ask two questions. The sign test counts who is ahead *how often*, be it by a hair; the
-# bootstrap asks *by how much* on average. A system may be ahead on most examples by little and still lose on average.
+# On such numbers the two tools ask two questions. The sign test counts who is ahead *how often*, be it by a hair; the
+# bootstrap asks *by how much* on average. One system may win the first and the other the second.
 #
 # ### When it lies
 #
-# Three cases in which what `compare` prints does not hold.
+# In three cases `compare` misleads.
 
 # %% [markdown]
 # **Predict.** Two programs differ on four sentences of 80, and the first is right on all four. Does the bootstrap's
@@ -449,10 +448,10 @@ assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 #
 # <details><summary>Answer</summary>
 #
-# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. One expects both
-# to say the same. But the bootstrap knows only these 80 sentences. The second program never won one of them, so it wins
-# none in any test set that is drawn from them, and it takes bad luck (once in 60 draws) that none of the four is drawn.
-# That a fifth might have gone the other way, it cannot know.
+# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. One expects
+# both to say the same. But the bootstrap knows only these 80 sentences. The second program never won one of them, so
+# it wins none in any test set that is drawn from them, and only once in 60 draws does none of the four turn up. That a
+# fifth might have gone the other way, it cannot know.
 #
 # </details>
 
@@ -463,12 +462,12 @@ for won in (3, 4, 5, 6):
     print(f"{won} : 0, p = {sign_test(won, 0):.3f}, bootstrap {low:.3f} to {high:.3f}")
 
 # %% [markdown]
-# **Few disagreements.** With fewer than six, $p$ *cannot* fall below 0.05, whatever the programs are, and with so few
-# the bootstrap is too sure. Then give the counts, and no verdict.
+# **Few disagreements.** With fewer than six, $p$ *cannot* fall below 0.05, and the bootstrap is too sure. Then give
+# the counts, and no verdict.
 #
-# **Examples in bunches.** Ten questions about one text share their luck: whichever system understands the text is ahead
-# on most of them. Suppose two equally good systems. Each of 20 texts suits one of the two, by the toss of a coin, and
-# that one wins nine in ten of the questions on which they differ.
+# **Examples in bunches.** Ten questions about one text share their luck: whichever system understands the text is
+# ahead on most of them. Suppose two equally good systems. Each of 20 texts suits one of the two, by the toss of a
+# coin, and that one wins nine in ten of the questions on which they differ.
 
 # %% [markdown]
 # **Predict.** There are ten questions to each text, and on three in ten the systems differ. A fair test would call one
@@ -479,7 +478,7 @@ for won in (3, 4, 5, 6):
 #
 # More often, about once in five times. Two hundred examples sound like many, and 60 disagreements too; but only 20
 # coins were tossed, one for each text. If each *text* is one example, scored by its mean, the test is as careful as it
-# claims to be.
+# claims to be. (Counts are whole, so a sign test usually stays somewhat below its one in 20.)
 #
 # </details>
 
@@ -514,14 +513,11 @@ assert np.mean([p_value(gains) < 0.05 for gains in shared]) > 0.15
 assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 
 # %% [markdown]
-# (Counts are whole, so a sign test usually stays somewhat below its one in 20.) So ask what was drawn independently:
-# texts, speakers, sentences; and give `compare` one number for each of *those*. For words in a sentence it is the
-# sentence's mean.
+# So ask what was drawn independently (texts, speakers, sentences), and give `compare` one number for each of *those*.
 #
 # **One training each.** `compare` is about two *models*. Trained again, the same recipe gives another model, and no
-# number of examples tells whether that one would win. Take two recipes that are equally good, and suppose that the true
-# accuracies of their models scatter by 0.011 from training to training. ("Our sentiment" scattered by as much above;
-# but on 80 sentences, so that a part of it is their luck.)
+# number of examples tells whether that one would win. Take two equally good recipes, and let the true accuracies of
+# their models scatter by 0.011, as above.
 
 # %% [markdown]
 # **Predict.** Each is trained once, and the two models differ on about one example in seven. How often is $p < 0.05$ on
@@ -544,14 +540,13 @@ for n in (80, 872, 5000):
     print(f"{n:5} examples: p < 0.05 in {alarms / 400:.2f} of the cases")
 
 # %% [markdown]
-# Several seeds of both help: score each example by its mean over the seeds before `compare`, and a lucky seed weighs
-# less. That is no cure, for `compare` takes these few seeds for all there are. So look also whether the seeds
-# themselves overlap, as under *Other seeds*. (Other data to learn from are a question of their own.)
+# Several seeds of both help: score each example by its mean over the seeds before `compare`. But `compare` takes these
+# few seeds for all there are. So look also whether the seeds themselves overlap, as under *Other seeds*.
 #
 # ## Looking twice
 #
-# MiniLM has 72 attention heads. You ask of each, for the same 100 verbs, whether it looks more at the subject than at the
-# object, which a coin would get right half of the time. Suppose that *no* head knows anything.
+# MiniLM has 72 attention heads. You ask of each, for the same 100 verbs, whether it looks more at the subject than at
+# the object. A coin would be right half of the time. Suppose that *no* head knows anything.
 
 # %% [markdown]
 # **Predict.** How many of the 100 verbs does the best of these 72 coins get right: 50, about 55 or about 62? And how
@@ -591,12 +586,10 @@ assert abs(best.mean() - 0.62) < 0.006 and abs(anew.mean() - 0.5) < 0.005
 assert np.quantile(best, 0.025) >= 0.57
 
 # %% [markdown]
-# (Real heads resemble one another. The best of 72 similar ones is less extreme, so their blue hill would lie a little
-# further left.) Layers, heads, learning rates, thresholds, and the step at which training stops: whatever is chosen
-# among many *by a number* makes that number too good. The way out costs a few examples. Choose on the **validation**
-# split; ask the **test** split once, about what was chosen. And give every system the same number of tries: a model
-# with twenty learning rates beats its equal with one by up to seven points, if both are judged on the 80 sentences by
-# which they were chosen (exercise 3).
+# Whatever is chosen among many *by a number*, that number is too good: for heads, layers, learning rates, and the step
+# at which training stops. The way out costs a few examples. Choose on the **validation** split; ask the **test** split
+# once, about what was chosen. And give every system the same number of tries: a model with twenty learning rates beats
+# its equal with one by up to seven points on the 80 sentences by which it was chosen (exercise 3).
 #
 # ## Compared with what?
 #
@@ -627,20 +620,17 @@ for name, (accuracy, matthews) in COLA.items():
     print(f"{name:22} accuracy {accuracy:.3f}   Matthews {matthews:.2f}")
 
 # %% [markdown]
-# A rule that never looks at what is to be understood is a **blind baseline**, and each task has one of its own: the
-# most frequent answer; the neighbouring word, where one asks which word belongs to which; the longer text, where
-# lengths differ between the classes; only the second sentence, where pairs are judged. It need not be a rival. But
-# without its number nobody can read yours. (Some measures give the blind rule 0: Matthews' correlation, say, of which
-# more in chapter 14.)
+# A rule that never looks at what is to be understood is a **blind baseline**, and each task has its own: the most
+# frequent answer; the longer text, where lengths differ between the classes; only the second sentence, where pairs are
+# judged. Without its number nobody can read yours.
 #
 # ## What a careful sentence looks like
 #
 # | one reads | the table allows |
 # |---|---|
-# | The first (0.86) beats the second (0.84). | On 80 sentences, five seeds of the first have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, the second 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three of 80 sentences, and even 3 : 0 is what coins do one time in four. |
+# | The first (0.86) beats the second (0.84). | On 80 sentences, five seeds of the first have 0.85<!-- fine_tuning_small: sentiment/test/accuracy/min .2f --> to 0.88<!-- fine_tuning_small: sentiment/test/accuracy/max .2f -->, the second 0.84<!-- labelled_sets: sentiment/frozen .2f -->. The lead is one to three sentences, and even 3 : 0 is what coins do one time in four. |
 # | Search by meaning is better than search by words. | In one edition of this book it found 34 of 46, words 26. Of 18 disagreements it won 13; coins are as uneven one time in ten. |
-# | Our reader reaches an F1 of 0.74. | The mean of five seeds is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f -->, the range 0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->, on 38 questions. |
-# | A head knows subjects: it finds 62 % (the coins above). | Of 72 heads the best on 100 verbs, by which it was chosen, finds 62 %. On 100 others it finds 50 %, as a coin does. |
+# | A head knows subjects: it finds 62 %. | The best of 72 heads finds 62 % on the 100 verbs by which it was chosen, and 50 % on 100 others, as a coin does. |
 # | Frozen vectors know grammar: 0.68 of CoLA is right. | Frozen vectors have 0.68<!-- fine_tuning_cola: frozen/accuracy .2f -->, one answer for everything 0.69<!-- fine_tuning_cola: majority/accuracy .2f -->. |
 #
 # Each sentence on the right says how many, how often, chosen how, or compared with what. It is longer, and it will
@@ -650,9 +640,9 @@ for name, (accuracy, matthews) in COLA.items():
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. Where the formula breaks.** A classifier is truly right on 95 %, and somebody measures it on 20 examples. How
-# often is 0.95 within two standard errors of the measured share? And 0.86 on 80? Then count two right and two wrong
-# answers more than there were (Agresti and Coull, 1998), and see again.
+# **1. Where the formula breaks.** A classifier is truly right on 95 %, and is measured on 20 examples. How often is
+# 0.95 within two standard errors of the measured share? And 0.86 on 80? Then count two right and two wrong answers
+# more than there were (Agresti and Coull, 1998), and see again.
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 1
@@ -669,9 +659,9 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 # and two added it is 22 of 24, and never that sure.
 
 # %% [markdown]
-# **2. Enough questions.** Suppose that the search by meaning really wins two disagreements out of three, and that 18 of
-# 46 questions are disagreements. How many questions must be asked until `sign_test` falls below 0.05, if the shares
-# stay as they are? Try multiples of 18 disagreements.
+# **2. Enough questions.** Suppose that a search by meaning really wins two disagreements out of three, and that 18 of
+# 46 questions are disagreements. After how many questions does `sign_test` fall below 0.05? Try multiples of 18
+# disagreements.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -685,8 +675,8 @@ for times in (1, 2, 3, 4):
 
 # %% [markdown]
 # **3. Equal budgets.** Two recipes are equally good, 0.85 whatever the learning rate. One is tried with twenty rates,
-# the other with one; the best accuracy on 80 sentences is reported. By how much does the first "win"? And how much is
-# left of it on 80 new sentences?
+# the other with one; the best accuracy on 80 sentences is reported. By how much does the first "win", and how much is
+# left on 80 new sentences?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 3
@@ -700,9 +690,9 @@ print(
 # the same sentences, and then the gain is smaller.)
 
 # %% [markdown]
-# **4. Build it: an interval for anything.** The standard error of a share has a formula. For an F1, a median or a
-# correlation nobody remembers one, but the bootstrap works for all of them. Write `bootstrap(rows, measure)` for a
-# measure of whole rows, and try it on the Matthews correlation of 40 verdicts, 28 of them right.
+# **4. Build it: an interval for anything.** For an F1, a median or a correlation nobody remembers a standard error,
+# but the bootstrap works for all of them. Write `bootstrap(rows, measure)` for a measure of whole rows, and try it on
+# the Matthews correlation of 40 verdicts, 28 of them right.
 
 # %% tags=["hide-cell", "atol=0.03"]
 # Solution 4
@@ -724,34 +714,39 @@ print(f"between {low:.2f} and {high:.2f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on 872.
+# 1. An accuracy on $n$ examples is a draw, with a standard error of $\sqrt{p(1-p)/n}$: 0.04 for 0.86 on 80, 0.01 on
+#    872.
 # 2. Seeds show how the training scatters, not how the test set does; print all of them, never the best.
 # 3. Two systems on the same examples: count the disagreements, and compare them with coins; the bootstrap says how
-#    large the difference may be. With few disagreements the bootstrap is too sure. Both tools are wrong where
-#    examples come in bunches, and neither says whether a recipe would win again, trained anew.
-# 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with equal
-#    budgets.
+#    large the difference may be. Beware of few disagreements, of examples in bunches, and of one training each.
+# 4. The best of many is too good on the examples by which it was chosen: choose on validation, ask test once, with
+#    equal budgets.
 # 5. Beside every number: the blind rule that knows nothing.
 #
 # There is no homework about this page; all later homework needs it.
 #
 # **Next:** [chapter 13c](13c_choices.ipynb) judges the choices of BERT's authors with these tools; then chapters
-# [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one body. Read their tables with a
-# pencil.
+# [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one body.
 #
 # ## References
 #
 # - Quinn McNemar (1947). *Note on the sampling error of the difference between correlated proportions or percentages.*
 #   Psychometrika 12.
 # - Bradley Efron (1979). *Bootstrap methods: another look at the jackknife.* The Annals of Statistics 7.
+# - Alan Agresti and Brent A. Coull (1998). *Approximate is better than "exact" for interval estimation of binomial
+#   proportions.* The American Statistician 52.
+#
+# <details><summary>More to read</summary>
+#
 # - Thomas G. Dietterich (1998). *Approximate statistical tests for comparing supervised classification learning
 #   algorithms.* Neural Computation 10.
 # - Nils Reimers and Iryna Gurevych (2017). *Reporting score distributions makes a difference: performance study of
 #   LSTM-networks for sequence tagging.* EMNLP. Seeds.
 # - Jesse Dodge et al. (2019). *Show your work: improved reporting of experimental results.* EMNLP. The best of *k*
 #   tries, as a function of *k*.
-# - Alan Agresti and Brent A. Coull (1998). *Approximate is better than "exact" for interval estimation of binomial
-#   proportions.* The American Statistician 52.
-# - Taylor Berg-Kirkpatrick, David Burkett and Dan Klein (2012). *An empirical investigation of statistical significance
-#   in NLP.* EMNLP. The bootstrap for two systems.
-# - Dallas Card et al. (2020). *With little power comes great responsibility.* EMNLP. How many examples a comparison needs.
+# - Taylor Berg-Kirkpatrick, David Burkett and Dan Klein (2012). *An empirical investigation of statistical
+#   significance in NLP.* EMNLP. The bootstrap for two systems.
+# - Dallas Card et al. (2020). *With little power comes great responsibility.* EMNLP. How many examples a comparison
+#   needs.
+#
+# </details>
