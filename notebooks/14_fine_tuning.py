@@ -236,8 +236,8 @@ for name, model in heads.items():
 # ## A sentence: is it praise?
 #
 # The set `sentiment` was written for this book: 220 sentences to learn from, 80 to test on ([what
-# it cannot show](../book/datasheet.md)). (The well-known set of its kind is SST-2, 67,349 phrases
-# from film reviews.) How far does one get without fine-tuning?
+# it cannot show](../book/datasheet.md)). (The well-known one is SST-2, 67,349 phrases from film
+# reviews.) How far does one get without fine-tuning?
 #
 # - **Majority.** Always say the more frequent class.
 # - **Bag of words.** One number for each word and each pair of neighbours, 1 if it occurs; logistic
@@ -470,15 +470,19 @@ ErrorTable("Sentiment: the 80 test sentences", columns, wrong)
 assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 
 # %% [markdown]
-# Look for these, all judged wrong in the stored run:
+# Find some where the words mislead. Then sort by *how sure*: the two lines above the table count
+# what you see.
+#
+# <details><summary>Three that misled it in the stored run</summary>
 #
 # - *The manual is excellent, and you will need all two hundred pages.*
 # - *The manual is a joke, but you will not need it.*
 # - *I missed my stop twice because of this book.*
 #
 # Their words of praise or complaint say the opposite of the sentence, or there are none, and one
-# has to know why somebody misses a stop. Then sort by *how sure*: the two lines above the table
-# count what you see.
+# has to know why somebody misses a stop.
+#
+# </details>
 #
 # ## Which measure?
 #
@@ -757,10 +761,10 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # fine_tuning_cola: bag_of_words/matthews .2f --> for a bag of words and 0.09<!-- fine_tuning_cola:
 # frozen/matthews .2f --> for a linear model on frozen vectors; on SST-2 its accuracy is 0.89<!--
 # fine_tuning_sst2: fine_tuned/accuracy/mean .2f -->, against 0.82<!-- fine_tuning_sst2:
-# bag_of_words/accuracy .2f --> and 0.81<!-- fine_tuning_sst2: frozen/accuracy .2f -->. On RTE the
-# lead is less than a standard error, and on STS-B the frozen vectors' cosine is as good ([tables,
-# and the paper's training beside ours](../book/results/four_tasks.md#on-four-tasks-of-glue)). To
-# run SST-2 yourself, on the CPU and with patience, set `REAL`:
+# bag_of_words/accuracy .2f --> and 0.81<!-- fine_tuning_sst2: frozen/accuracy .2f -->. On RTE and
+# STS-B a way without fine-tuning does about as well ([tables, and the paper's training beside
+# ours](../book/results/four_tasks.md#on-four-tasks-of-glue)). To run SST-2 yourself, on the CPU and
+# with patience, set `REAL`:
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
@@ -845,8 +849,8 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 
 # %% [markdown]
 # **Predict.** Of each hundred numbers of MiniLM fewer than two learn now. Fully fine-tuned, it had
-# an accuracy between 0.8 and 0.9 on the `sentiment` sentences. How much of that is left? And how
-# much if only the 770 numbers of the head learn?
+# between 0.8 and 0.9 on `sentiment`. How much of that is left? And how much if only the 770 numbers
+# of the head learn?
 #
 # <details><summary>Answer</summary>
 #
@@ -1075,7 +1079,6 @@ for name, options in settings.items():
 #    that 0. F1 is fair where the class that is looked for is the rare one.
 # 3. Frozen vectors can be as good (sentiment), or better where the body was trained for nearly the
 #    same question (similarity); fine-tuning is better where the last vectors say little (grammar).
-#    Try a bag of words beside both.
 # 4. A difference of low rank beside frozen matrices is nearly as good with 1.5 % of the numbers,
 #    and can be added to them at the end.
 # 5. Read the errors.
