@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Words and spans
 #
-# *Greta Lindqvist bakes in Reykjavik.* Who and what is named here? And who bakes in Reykjavik? Nobody wants a verdict on
-# the sentence this time. The first answer is two names: a person (two words) and a place (one). The second is a piece of
-# the text itself.
+# *Greta Lindqvist bakes in Reykjavik.* Who and what is named here? And who bakes in Reykjavik?
+# Neither question asks for a verdict on the sentence. The first answer is two names: a person (two
+# words) and a place (one). The second is a piece of the text itself.
 #
-# The heads of [chapter 14](14_fine_tuning.ipynb) read one vector for the whole input. **What has to be added to BERT so
-# that it marks words within a text, and how does one count when an answer can be half right?** One linear layer again.
-# The work lies elsewhere: labels come with words, answers with characters, and BERT reads pieces.
+# The heads of [chapter 14](14_fine_tuning.ipynb) read one vector for the whole input. **What has to
+# be added to BERT so that it marks words within a text, and how does one count when an answer can
+# be half right?** One linear layer again. The work lies elsewhere: labels are given for words,
+# answers as characters, and BERT reads pieces.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -34,12 +35,15 @@ draw("words_and_spans")
 # **After this chapter you can**
 #
 # - write the two heads, each a linear layer on every vector;
-# - label word pieces when words are labelled, and find an answer's pieces when its characters are given, and back;
-# - put names together from BIO labels, and compute entity F1, exact match and the F1 of words by hand;
-# - find the best span among the legal ones, and say when the answer is none;
-# - read a text that is longer than BERT, in windows, and lose no answer.
+# - label word pieces when words are labelled, and find an answer's pieces when its characters are
+#   given, and back;
+# - put names together from BIO labels, and compute entity F1, exact match and the F1 of words by
+#   hand;
+# - find the best span among the legal ones, and say when there is no answer;
+# - read a text that is longer than BERT's input, in windows, and lose no answer.
 #
-# **Time** about 40 minutes. **You need** chapters [7b](07b_wordpiece.ipynb) and [14](14_fine_tuning.ipynb).
+# **Time** about 40 minutes. **You need** chapters [7b](07b_wordpiece.ipynb) and
+# [14](14_fine_tuning.ipynb).
 
 # %% tags=["hide-input"]
 import math
@@ -86,9 +90,9 @@ published = body()  # as it was published; stays as it is
 # %% [markdown]
 # ## Tagging: names in a text
 #
-# A class for each *word*. The names are marked in the **BIO** scheme (begin, inside, outside): `B-person` for the first
-# word of a person's name, `I-person` for its others, `O` outside. The head is chapter 14's classifier, on all vectors
-# instead of the pooled one:
+# A tagger gives every *word* a class. Names are marked in the **BIO** scheme (begin, inside,
+# outside): `B-person` for the first word of a person's name, `I-person` for its other words, `O`
+# for words outside. The head is chapter 14's classifier, on all vectors instead of the pooled one:
 
 
 # %%
@@ -107,19 +111,20 @@ class OurTagger(nn.Module):
 
 
 # %% [markdown]
-# But BERT sees pieces, not words. A piece without a label gets −100 and has no part in the loss (`F.cross_entropy`
-# leaves such places out by itself).
+# But BERT sees pieces, not words. A piece that is to have no label gets −100, and `F.cross_entropy`
+# leaves it out of the loss.
 
 # %% [markdown]
-# **Predict.** Of *Greta Lindqvist bakes in Reykjavik.* BERT sees eleven pieces: `[CLS]` greta lin ##d ##qvist ba ##kes in
-# reykjavik . `[SEP]`. Write under each what a tagger should be taught there, a label or −100. Would `B-person` do
-# under *##qvist*, or `I-person`?
+# **Predict.** Of *Greta Lindqvist bakes in Reykjavik.* BERT sees eleven pieces: `[CLS]` greta lin
+# ##d ##qvist ba ##kes in reykjavik . `[SEP]`. Write under each what a tagger should be taught
+# there, a label or −100. Would `B-person` be right under *##qvist*, or `I-person`?
 #
 # <details><summary>Answer</summary>
 #
-# Six labels, one for each word, however it is cut: in the paper a word's first piece carries its label, the others none.
-# `B-person` would begin a new name in the middle of a word. `I-person` is not false, and some do label all pieces so;
-# but then a word of three pieces counts three times, in the loss and in the measure.
+# Six labels, one for each word, however it is cut: in the paper a word's first piece carries its
+# label, the others none. `B-person` would begin a new name in the middle of a word. `I-person` is
+# not false, and some label all pieces that way; but then a word of three pieces counts three times,
+# in the loss and in the measure.
 #
 # </details>
 
@@ -164,19 +169,20 @@ assert alignment.align(libraries_reading, numbered) == aligned
 draw("labels_on_pieces")
 
 # %% [markdown]
-# How good is a tagger? By words it is easy to look good: most words are not names. What counts is whole names, with
-# the right kind, the right first and the right last word. **Entity F1** is the F1 of these.
+# How good is a tagger? The share of right words flatters it, since most words are not names. What
+# counts is whole names, with the right kind, the right first word and the right last word. **Entity
+# F1** is the F1 of these.
 
 # %% [markdown]
-# **Predict.** The sentence above has two names among its six words. A lazy tagger says `O` six times; another finds
-# *Greta* without *Lindqvist*, and *Reykjavik*. What share of the words does each get right, and what is the F1 of the
-# names?
+# **Predict.** The sentence above has two names among its six words. A lazy tagger says `O` six
+# times; another finds *Greta* without *Lindqvist*, and *Reykjavik*. What share of the words does
+# each get right, and what is the F1 of the names?
 #
 # <details><summary>Answer</summary>
 #
-# Words: 3 of 6 and 5 of 6. Names: 0 and 0.5. The second tagger has only one word wrong, and yet of its two names one is
-# wrong, and of the two that are there one is missing: precision and recall are both ½. Half a name is not half a hit. It is
-# an error on both sides.
+# Words: 3 of 6 and 5 of 6. Names: 0 and 0.5. The second tagger has only one word wrong. Yet of the
+# two names that it says one is wrong, and of the two that are there one is missing: precision and
+# recall are both ½. Half a name is not half a hit. It is an error on both sides.
 #
 # </details>
 
@@ -211,12 +217,13 @@ for name, said in (("always O", lazy), ("half a name", half)):
     print(f"{'':12} {entities(said)}")
 
 # %% [markdown]
-# (That an `I-` without a `B-` begins a name is how CoNLL counts, and `seqeval` if not told otherwise; its strict mode
-# leaves such names out.)
+# (Here an `I-` without a `B-` begins a name, as CoNLL counts, and `seqeval` by default. Its strict
+# mode leaves such names out.)
 #
-# Now three ways to find the names of the set `entities`: logistic regression on a bag (the word, its neighbours, does
-# it have a capital, is it the first?) or on the frozen last vector of its first piece; and MiniLM fine-tuned under a
-# tagger. A row of the data has its "words" and their "labels"; `padded` turns rows into BERT's input:
+# Now three ways to find the names of the set `entities`: logistic regression on a bag of features
+# (the word, its neighbours, is it capitalised, is it the first?); logistic regression on the frozen
+# last vector of the word's first piece; and MiniLM fine-tuned under a tagger. Each row of the data
+# has "words" and their "labels"; `padded` turns rows into BERT's input:
 
 
 # %%
@@ -314,12 +321,15 @@ for said in (found_names, rows_of(test, model.predict(asked))):
 assert entity_f1([lazy], [lazy]) == metrics.entity_scores([lazy], [lazy]).f1 == 0
 
 # %% [markdown]
-# (The bag sees capitals, which MiniLM does *not*. But it knows no word that it has not met, and 82 of the 88 names of
-# the test never occur in training.) From five seeds, fine-tuning has 0.75<!-- fine_tuning_small: entities/test/f1/mean
-# .2f --> (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max
-# .2f -->). (Frozen vectors get 0.72<!-- labelled_sets: entities/frozen .2f --> with another choice of vector: [chapter
-# 15b](15b_which_layers.ipynb).) Of the four kinds of error (a name not seen, a name where there is none, the wrong kind,
-# a word too many or too few), which are frequent? (Exercise 1 counts them.)
+# Fine-tuning has an F1 of 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> from five seeds
+# (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small:
+# entities/test/f1/max .2f -->). The bag sees capitals, which MiniLM does *not*. But it knows no
+# word that it has not met, and 82 of the 88 names of the test never occur in training. (With
+# another choice of vector, frozen ones get 0.72<!-- labelled_sets: entities/frozen .2f -->:
+# [chapter 15b](15b_which_layers.ipynb).)
+#
+# There are four kinds of error: a name not seen, a name where there is none, the wrong kind, a word
+# too many or too few. Which of them are frequent? Look first; exercise 1 counts them.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -359,8 +369,9 @@ assert sum(name not in met for name in names_of(test)) == 82
 # %% [markdown]
 # ## A span: where is the answer?
 #
-# Question and text go in as a pair. The head is two vectors of the width of the model, one for "begins here" and one
-# for "ends here"; each token's two scores are its dot products with them (and a bias, the same for all tokens).
+# Question and text go in as a pair. The head is two vectors as wide as the model, one for "begins
+# here" and one for "ends here". Each token's two scores are its dot products with them (plus a
+# bias, the same for all tokens).
 
 
 # %%
@@ -384,7 +395,8 @@ for a, b in zip(our_spans.eval()(few), libraries.eval()(few), strict=True):
     assert torch.equal(a, b)
 
 # %% [markdown]
-# An answer from $i$ to $j$ scores $s_i + e_j$. Not every $(i, j)$ is an answer, though. By hand, on seven tokens:
+# An answer from $i$ to $j$ scores $s_i + e_j$. Not every $(i, j)$ is an answer, though. By hand, on
+# seven tokens:
 #
 # | | [CLS] | who | [SEP] | ida | met | ben | [SEP] |
 # |---|---|---|---|---|---|---|---|
@@ -392,14 +404,15 @@ for a, b in zip(our_spans.eval()(few), libraries.eval()(few), strict=True):
 # | ends here | 0.3 | 1.0 | 0.0 | 2.5 | 0.1 | 1.0 | 2.0 |
 
 # %% [markdown]
-# **Predict.** Where is the highest start, where the highest end? Is what lies between them an answer? And which answer is
-# the best, if it has to lie in the text?
+# **Predict.** Where is the highest start, where the highest end? Is what lies between them an
+# answer? And which answer is the best, if it has to lie in the text?
 #
 # <details><summary>Answer</summary>
 #
-# The highest start, 3.0, stands at *who*, in the question, the highest end, 2.5, at *ida*: "who [SEP] ida" is no answer.
-# It is tempting to keep to the text and take the best of each there: start at *ben*, end at *ida*, which ends before
-# it begins. Among the legal ones *ida* is best with 1.0 + 2.5 = 3.5; *ben* has 3.0.
+# The highest start, 3.0, is at *who*, in the question; the highest end, 2.5, is at *ida*: "who
+# [SEP] ida" is no answer. It is tempting to keep to the text and take the best of each there: start
+# at *ben*, end at *ida*, which ends before it begins. Among the legal ones *ida* is best with 1.0 +
+# 2.5 = 3.5; *ben* has 3.0.
 #
 # </details>
 
@@ -422,9 +435,10 @@ print("best legal answer:", tokens[best[0] : best[1] + 1], f"with {legal[best]:.
 draw("span_table")
 
 # %% [markdown]
-# A legal span does not end before it begins, lies wholly in the text, and has at most 30 pieces (the default of
-# `best_spans`, and of the authors' code). "No answer" is the place (0, 0): `[CLS]` has a start and an end score too,
-# together 0.8, and an answer has to beat that by more than a threshold τ. With τ = 3, 3.5 does not:
+# A legal span does not end before it begins, lies wholly in the text, and has at most 30 pieces
+# (the default of `best_spans`, and of the authors' code). "No answer" is the place (0, 0): `[CLS]`
+# has a start and an end score too, together 0.8, and an answer has to beat that by more than a
+# threshold τ. With τ = 3, our 3.5 does not:
 
 # %%
 allowed = torch.tensor([[False] * 3 + [True] * 3 + [False]])
@@ -436,8 +450,9 @@ print("with a threshold of 3:", (int(strict.start), int(strict.end)))
 #
 # ### From characters to pieces and back
 #
-# The answers of the data are given as characters: "*the bark of an oak tree*, from character 18". `read` holds the
-# pieces of question and text, each with the characters it stands for (`spans`), so the translation is arithmetic:
+# The data give answers as characters: "*the bark of an oak tree*, from character 18". `read` holds
+# the pieces of question and text and, for each, the characters that it stands for (`spans`). So the
+# translation is arithmetic:
 
 
 # %%
@@ -476,10 +491,11 @@ assert alignment.quote(read, row["context"], *place) == answer["text"]
 # %% [markdown]
 # ### Longer than BERT reads
 #
-# BERT reads 512 pieces, question included. If a longer text is simply cut, the answer may be lost with the rest; in
-# training the library then takes the question for one without answer. The authors' code reads the text in **windows**
-# that overlap, a new one every so many pieces (the *stride*; Hugging Face's tokenizers call the overlap so), and takes
-# the best span of all of them. An answer that is cut in two by the end of a window must lie whole in another.
+# BERT reads 512 pieces, question included. If a longer text is simply cut, the answer may be lost
+# with the rest. The authors' code reads the text in **windows** that overlap, and takes the best
+# span of all of them. A new window begins every so many pieces; this number is the *stride*.
+# (Hugging Face's tokenizers use the word for the overlap.) An answer that is cut in two by the end
+# of a window must lie whole in another.
 
 
 # %%
@@ -499,14 +515,15 @@ def lost(n, size, stride, longest=30):
 print(windows(1000, 384, 128))
 
 # %% [markdown]
-# **Predict.** Windows of 384 pieces, answers of at most 30. How far apart may the windows begin, so that each answer lies
-# whole in one of them: 384, 356, 355, or 192 pieces?
+# **Predict.** Windows of 384 pieces, answers of at most 30. How far apart may the windows begin, so
+# that each answer lies whole in one of them: 384, 356, 355, or 192 pieces?
 #
 # <details><summary>Answer</summary>
 #
-# 355. Neighbouring windows share 384 minus the stride. An answer of 30 pieces that just misses the end of one window
-# begins 29 before it, so at least 29 pieces must be shared: 384 − 29 = 355. 356 loses one of the 971 places where 30
-# pieces can stand. (The authors take 128: more text on either side.)
+# 355 pieces. Neighbouring windows share 384 pieces minus the stride. An answer of 30 pieces that just
+#      misses the end of one window begins 29 before it, so at least 29 pieces must be shared: 384 −
+#      29 = 355. A stride of 356 loses one of the 971 places where 30 pieces can stand. (The authors
+#      take 128: more text on either side.)
 #
 # </details>
 
@@ -523,10 +540,10 @@ assert [lost(1000, 384, stride) for stride in (355, 356, 384)] == [0, 1, 29]
 draw("windows")
 
 # %% [markdown]
-# What do windows gain? The 22 short texts of `questions` for the test and the validation, one behind the other, make a
-# village paper of 800 pieces. The reader that is asked comes with the course (more of it below), trained on texts of at
-# most 192 pieces, question included. It reads the paper cut off at 512 pieces, or in windows of 384 or 192, where the
-# best of the windows' best spans counts.
+# What do windows gain? The 22 short texts of `questions` for test and validation, one after the
+# other, make a village newspaper of 800 pieces. The reader that we ask comes with the course (more
+# of it below). It was trained on texts of at most 192 pieces, question included. It reads the paper
+# in three ways: cut off at 512 pieces, in windows of 384, and in windows of 192.
 
 
 # %%
@@ -560,19 +577,23 @@ paper = " ".join(dict.fromkeys(row["context"] for row in rows))
 print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
 
 # %% [markdown]
-# **Predict.** When did the school close? In 2003, says the paper, behind its 512th piece. What does the reader say of the
-# paper that was cut off: nothing, or a year? And where an answer comes from the best of all windows, is it always right?
+# **Predict.** When did the school close? In 2003, says the paper, after its 512th piece. What does
+# the reader say of the paper that was cut off: nothing, or a year? And where an answer comes from
+# the best of all windows, is it always right?
 #
 # <details><summary>Answer</summary>
 #
-# A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold `best_spans` never asks
-# `[CLS]`. Had it asked, the reader would have been silent in all four: "no answer" has 4.1, 4.6, 4.3 and 4.1 there, the
-# quoted spans 3.0, 1.8, 1.1 and 2.8. In windows it finds 2003, with 8.3 against 3.7. Yet in windows of 384 one answer
-# stays wrong: of one notice alone the reader says "Hugh Parry", as is right; here another notice's "Carla Jimenez" has
-# the higher score. Two things are to blame. Windows of 384 are twice as long as any text this reader was trained on; in
-# windows of 192, a new one every 64, it says "Hugh Parry". And in training spans compete within one text, never with
-# those of another window. (In Google's code most windows of a long text are taught `[CLS]`, and a beginning counts only
-# in the window where it has the most text around it.)
+# A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold
+# `best_spans` never asks `[CLS]`. Had it asked, the reader would have been silent on all four
+# questions: "no answer" has 4.1, 4.6, 4.3 and 4.1 there, the quoted spans 3.0, 1.8, 1.1 and 2.8.
+#
+# In windows it finds 2003, with 8.3 against 3.7. Yet in windows of 384 one answer stays wrong. Of
+# the right notice alone the reader says "Hugh Parry", as it should; here another notice's "Carla
+# Jimenez" has the higher score. Two things are to blame. Windows of 384 are twice as long as any
+# text this reader was trained on: in windows of 192, a new one every 64, it says "Hugh Parry". And
+# in training spans compete within one text, never with those of another window. (In Google's code
+# most windows of a long text are taught `[CLS]`, and a beginning counts only in the window where it
+# has the most text around it.)
 #
 # </details>
 
@@ -612,9 +633,10 @@ for answer in ("2003", "behind the chapel", "fifty years", "Hugh Parry"):
 # %% [markdown]
 # ### When is an answer right?
 #
-# Two measures, those of SQuAD, for which both answers are first lower-cased and stripped of punctuation and articles:
-# **exact match**; and **F1** of their words. Of several right answers the best comparison counts. If there is no right
-# answer, only silence is right.
+# SQuAD has two measures. For both, the answers are first lower-cased and stripped of punctuation
+# and articles. **Exact match** asks whether they are then equal; **F1** is that of their words. Of
+# several right answers, the one most like what was said counts. Where there is no right answer,
+# only silence is right.
 
 
 # %%
@@ -634,15 +656,16 @@ def word_f1(said, right):
 
 
 # %% [markdown]
-# **Predict.** The answer is "tower". One reader says "old tower", another quotes the whole sentence of twelve words in
-# which it stands, three of them articles. What is the F1 of each? And of a reader that says "tower" where nothing
-# should be said?
+# **Predict.** The answer is "tower". One reader says "old tower", another quotes the whole sentence
+# of twelve words in which it stands, three of them articles. What is the F1 of each? And of a
+# reader that says "tower" where nothing should be said?
 #
 # <details><summary>Answer</summary>
 #
-# 0.67, 0.20 and 0. For "old tower", precision is ½ and recall 1. The whole sentence has recall 1 as well, and a
-# precision of one in nine (without its articles): whoever quotes everything finds everything, and F1 gives little for
-# it. For the last there is no half: where only silence is right, one word is as wrong as ten.
+# 0.67, 0.20 and 0. For "old tower", precision is ½ and recall 1. The whole sentence has recall 1 as
+# well, and a precision of one in nine (without its articles): whoever quotes everything finds
+# everything, and F1 gives little for it. The last one gets no half: where only silence is right,
+# one word is as wrong as ten.
 #
 # </details>
 
@@ -654,8 +677,8 @@ for said, right in (("old tower", "tower"), (sentence, "tower"), ("tower", "")):
 # %% [markdown]
 # ### A reader of a hundred questions
 #
-# MiniLM with a span head learns from the hundred questions of the training split, 18 of them without an answer,
-# and is asked the 38 of the test.
+# MiniLM with a span head learns from the hundred questions of the training split, 18 of them
+# without an answer, and is tested on the 38 of the test split.
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
@@ -720,43 +743,50 @@ ErrorTable("Questions: the 38 of the test", columns, wrong)
 assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 
 # %% [markdown]
-# From five seeds the F1 is
-# 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> (0.47<!-- fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small: questions/test/f1/max .2f -->):
-# a hundred questions are few for so open a task, and SQuAD has 87,599. Sort by *F1*, and read. Between 0 and 1, the place is mostly
-# right, with words missing or too many. At 0 it can be one of three things, counted above the table: silence where there
-# was an answer (most of them, in our run), an answer where there was none, or something else that the text
-# says. The last kind teaches most. Is it at least the right *sort* of thing, a person for "who", a time for "when"? If
-# not, the reader has not learned to use the question. (And the measure has its own errors: "thirty" for "thirty-two"
-# gets 0, because the hyphen is dropped and "thirtytwo" is one word.)
+# From five seeds the F1 is 0.57<!-- fine_tuning_small: questions/test/f1/mean .2f --> (0.47<!--
+# fine_tuning_small: questions/test/f1/min .2f --> to 0.74<!-- fine_tuning_small:
+# questions/test/f1/max .2f -->): a hundred questions are few for so open a task, and SQuAD has
+# 87,599.
+#
+# Sort by *F1*, and read. Between 0 and 1, the place is mostly right, with words missing or too
+# many. At 0 there are three cases, counted above the table: silence where there was an answer (most
+# of them, in our run), an answer where there was none, or something else from the text. The last
+# teaches most. Is it at least the right *sort* of thing, a person for "who", a time for "when"? If
+# not, the reader has not learned to use the question. (The measure has its own errors: "thirty" for
+# "thirty-two" gets 0, because the hyphen is dropped and "thirtytwo" is one word.)
 #
 # ## On real data
 #
-# The same two heads on the same MiniLM, measured by `experiments/fine_tuning.py`: every parameter trained, one epoch of
-# 6,000 questions of SQuAD, of texts cut at 192 pieces; four epochs of WNUT-17 (names in tweets and posts); three seeds
-# each.
+# The same two heads on the same MiniLM, every parameter trained, three seeds each: four epochs of
+# WNUT-17 (names in tweets and posts), and one epoch of 6,000 questions of SQuAD.
 #
 # | task | learns from | measure | majority | bag of words | frozen, last layer | fine-tuned, mean |
 # |---|---|---|---|---|---|---|
 # | WNUT-17 | 3,394 | entity F1 | 0.00<!-- fine_tuning_wnut: majority/f1 .2f --> | 0.07<!-- fine_tuning_wnut: bag_of_words/f1 .2f --> | 0.26<!-- fine_tuning_wnut: frozen/f1 .2f --> | 0.42<!-- fine_tuning_wnut: fine_tuned/f1/mean .2f --> |
 # | SQuAD | 6,000 | answer F1 | 0.00<!-- fine_tuning_squad: majority/f1 .2f --> | 0.13<!-- fine_tuning_squad: bag_of_words/f1 .2f --> | 0.14<!-- fine_tuning_squad: frozen/f1 .2f --> | 0.56<!-- fine_tuning_squad: fine_tuned/f1/mean .2f --> |
 #
-# (Spread over seeds: about 0.02 or less. WNUT-17 is tested on its test split, SQuAD on 1,000 questions of its
-# validation split. "Majority" always says what is commonest: `O`, or for questions nothing. For a question, "bag of
-# words" is the sentence that shares most words with it; for WNUT-17 chapter 15b gives its bag other features. See the
-# [measured results](../book/results/words_and_spans.md#fine-tuning-wnut).)
+# "Majority" always says what is commonest: `O`, or for questions nothing. For a question, "bag of
+# words" is the sentence that shares most words with it. On **SQuAD** a linear layer on a frozen
+# body's last vectors is hardly better than that. [Chapter 15b](15b_which_layers.ipynb) asks whether
+# the frozen body shows more elsewhere.
 #
-# On **SQuAD** a linear layer on a frozen body's last vectors is hardly better than the most similar sentence. Whether the
-# frozen body shows more elsewhere, [chapter 15b](15b_which_layers.ipynb) asks.
+# <details><summary>How it was measured</summary>
+#
+# By `experiments/fine_tuning.py`. SQuAD's texts were cut at 192 pieces. WNUT-17 is tested on its
+# test split, SQuAD on 1,000 questions of its validation split. Spread over seeds: about 0.02 or
+# less. Chapter 15b gives WNUT-17's bag other features. See the [measured
+# results](../book/results/words_and_spans.md#fine-tuning-wnut).
+#
+# </details>
 #
 # ### The same, with LoRA
 #
-# [Chapter 14](14_fine_tuning.ipynb#a-small-difference) put two thin matrices beside each of the body's own
-# and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
-# 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> (three seeds, 0.40<!-- low_rank_wnut: low_rank/f1/min .2f --> to
-# 0.43<!-- low_rank_wnut: low_rank/f1/max .2f -->), as much as training all 22.7 million. SQuAD tells nothing about LoRA
-# against full training: twice as many questions were read, 12,000. The answers' F1 is 0.66<!-- low_rank_squad:
-# low_rank/f1/mean .2f -->
-# (one seed). Both models come with the course; the second has read the village paper above:
+# [Chapter 14](14_fine_tuning.ipynb#a-small-difference) put two thin matrices beside each of the
+# body's own and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
+# 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> from three seeds, as much as training all 22.7
+# million. On SQuAD the F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->, but from twice as
+# many questions, 12,000: that tells nothing about LoRA against full training. Both models come with
+# the course; the second has read the village newspaper above:
 
 # %%
 tagger, pieces = stored.entities()
@@ -782,21 +812,25 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
     print(f"(no answer: {begins[0] + ends[0]:.1f})")
 
 # %% [markdown]
-# The second question has no answer in the text. In SQuAD 1.1, from which this model learned, every question has one. But
-# texts were cut at 192 pieces in training, and where the answer lay behind the cut, `[CLS]` was taught. So its score
-# says something (−2.0 for the first question, 3.3 for the second), only too little: "seven" still has 4.7. Hence a
-# threshold τ. Seven of the 38 test questions have no answer, 31 have one. *Precision* is the share of the answers given
-# that match exactly, *recall* the share of the 31 that are given so.
+# The second question has no answer in the text. This model learned from SQuAD 1.1, where every
+# question has one. But texts were cut at 192 pieces in training, and where the answer lay behind
+# the cut, `[CLS]` was the target. So its score says something (−2.0 for the first question, 3.3 for
+# the second), only too little: "seven" still has 4.7.
+#
+# Hence a threshold τ. Seven of the 38 test questions have no answer, 31 have one. *Precision* is
+# the share of the answers given that match exactly, *recall* the share of the 31 questions that get
+# such an answer.
 
 # %% [markdown]
-# **Predict.** Raise τ from 0 to 6, and from there to 12. What becomes of the two?
+# **Predict.** Raise τ from 0 to 6, and from there to 12. What becomes of precision and recall?
 #
 # <details><summary>Answer</summary>
 #
-# To 6, precision rises, from about three quarters by a tenth, and recall stays: only questions without an answer fall
-# silent, and by 6 all seven are. (So clean a cut is luck with 38 questions.) From 8 on right answers fall silent as
-# well, and at 12 recall is about a half. It is tempting to say that a higher threshold always makes the answers better.
-# But precision does not go on rising: 0.87 at 6, 0.85 at 10 (right answers are gone too), 0.94 at 12.
+# Up to 6, precision rises by a tenth from about three quarters, and recall stays: only questions
+# without an answer fall silent, and by 6 all seven are. (So clean a cut is luck with 38 questions.)
+# From 8 on right answers fall silent as well, and at 12 recall is about a half. It is tempting to
+# say that a higher threshold always makes the answers better. But precision does not go on rising:
+# 0.87 at 6, 0.85 at 10 (right answers are gone too), 0.94 at 12.
 #
 # </details>
 
@@ -841,19 +875,26 @@ assert abs(at[0][1] - 0.75) < 0.05 and 0.06 < at[6][1] - at[0][1] < 0.18
 assert abs(at[0][2] - at[6][2]) < 0.04 and at[6][2] > 0.8 and 0.4 < at[12][2] < 0.62
 
 # %% [markdown]
-# Try your own [messages](../book/live.md#names-in-a-message). (For other kinds of names, without training: GLiNER, 2024,
-# an encoder that reads the kinds beside the text.)
+# Try your own [messages](../book/live.md#names-in-a-message) and
+# [questions](../book/live.md#a-question-about-a-text).
 #
-# And [questions](../book/live.md#a-question-about-a-text). (Hugging Face's `pipeline("question-answering")`, which many
-# tutorials use, is gone from transformers 5. `AutoModelForQuestionAnswering` stays; the search is yours.)
+# <details><summary>With other tools</summary>
+#
+# For other kinds of names, without training, there is GLiNER (2024), an encoder that reads the
+# kinds beside the text. For questions, Hugging Face's `pipeline("question-answering")`, which many
+# tutorials use, is gone from transformers 5. `AutoModelForQuestionAnswering` stays; the search for
+# the best span you write yourself.
+#
+# </details>
 
 # %% [markdown]
 # ## What goes wrong
 #
 # ### A label on every piece
 #
-# Copy each word's label to all of its pieces, train, and evaluate by pieces: a script of Hugging Face's did so with the
-# option `--label_all_tokens` (issue 14043). A name whose first word has three pieces is now three names.
+# Copy each word's label to all of its pieces, train, and evaluate by pieces: a script of Hugging
+# Face's did so with the option `--label_all_tokens` (issue 14043). A name whose first word has
+# three pieces is now three names.
 
 # %%
 copied = ["B-person"] * len(wordpiece.encode("Lindqvist"))
@@ -865,10 +906,11 @@ print("by words →", len(entities(["B-person"])), "name")
 #
 # ### Two argmaxes
 #
-# Best start and best end, each by itself, are quicker to write than a search. Hugging Face's issue 13347 asks what to do
-# with their results; tutorials of the library Captum printed empty answers (issue 684). An answer that ends before it
-# begins is an empty text when it is quoted, and an empty text is taken for "no answer": nothing fails, and the questions
-# *without* answer look well understood. How often does it happen to the course's reader, and with which questions?
+# Best start and best end, chosen separately, are quicker to write than a search. (Hugging Face's
+# issue 13347 asks what to do with the results; tutorials of the library Captum printed empty
+# answers, issue 684.) An answer that ends before it begins is quoted as an empty text, and an empty
+# text is taken for "no answer". Nothing fails, and the questions *without* answer look well
+# understood. How often does it happen to the course's reader, and with which questions?
 
 # %% tags=["nbval-ignore-output"]
 scores = fine_tuning.scores(reader, asked)
@@ -879,13 +921,17 @@ for row, cross in zip(questions, crossed, strict=True):
         print(f"{row['question']} It has {len(row['answers'])} right answers.")
 
 # %% [markdown]
+# In the stored run it happens once, with a question that has no answer. The empty quotation would
+# have counted as right.
+#
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. Four kinds of error.** Count the *right names* for which `found_names` on the test sentences has the right words and
-# the *wrong kind*; those that it overlaps, but with *wrong ends* or in several parts; and those that it *missed*
-# altogether. Then the names that it *invented*, where none is. Which would you work on first?
+# **1. Four kinds of error.** Count the *right names* of the test sentences for which `found_names`
+# has the right words but the *wrong kind*; those that it overlaps, but with *wrong ends* or in
+# several parts; and those that it *missed* altogether. Then the names that it *invented*, where
+# none is. Which would you work on first?
 
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
@@ -918,8 +964,8 @@ print(sum((errors_of(said, row["labels"]) for said, row in pairs), Counter()))
 # (Counted by what was said, a name in three parts would be three errors.)
 
 # %% [markdown]
-# **2. Without capitals.** MiniLM does not see capitals, the bag does. Take "capital" away from `neighbours`, and
-# see what is left of the bag's F1.
+# **2. Without capitals.** MiniLM does not see capitals, the bag does. Take "capital" away from
+# `neighbours`. What is left of the bag's F1?
 
 # %% tags=["hide-cell", "atol=0.04"]
 # Solution 2
@@ -935,9 +981,9 @@ f1 = entity_f1(said, [row["labels"] for row in sentences])
 print(f"bag of words without capitals: F1 {f1:.2f}")
 
 # %% [markdown]
-# **3. The threshold, chosen fairly.** Take the whole τ from −3 to 12 that has the best F1 on the *validation* questions
-# (22, four of them without an answer), and ask the test questions once with it. (`reader` is by now the one that comes
-# with the course.)
+# **3. The threshold, chosen fairly.** Find the whole τ from −3 to 12 that has the best F1 on the
+# *validation* questions (22, four of them without an answer), and use it once on the test
+# questions. (`reader` is by now the one that comes with the course.)
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 3
@@ -960,27 +1006,36 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# 1. A tagger is a linear layer on every vector; so is a reader of answers, with two outputs: begins here, ends here.
-# 2. The first piece of a word carries its label; answers are translated from characters to pieces and back; long texts
-#    are read in windows that share at least the longest answer, less one piece.
-# 3. Whole names count, with the right kind and the right ends: half a name is an error on both sides.
-# 4. Spans are searched among the legal ones, and have to beat the score of "no answer" by a threshold.
-# 5. Where nothing is ever said, entity F1 falls to 0. Exact match does not, where some questions have no answer.
+# 1. A tagger is a linear layer on every vector; so is a reader of answers, with two outputs: begins
+#    here, ends here.
+# 2. The first piece of a word carries its label; answers are translated from characters to pieces
+#    and back; long texts are read in windows that share at least the longest answer, less one
+#    piece.
+# 3. Whole names count, with the right kind and the right ends: half a name is an error on both
+#    sides.
+# 4. Spans are searched among the legal ones, and have to beat the score of "no answer" by a
+#    threshold.
+# 5. For a model that is always silent, entity F1 falls to 0. Exact match does not, where some
+#    questions have no answer.
 #
-# **Homework 6**, questions 2, 4 and 5, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
+# **Homework 6**, questions 2, 4 and 5, is about this chapter:
+# [exercises](../exercises/hw6_using_bert.ipynb).
 #
 # **Next:** [chapter 15](15_features.ipynb) leaves the body frozen, and asks what its vectors know.
 #
 # ## References
 #
-# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
-#   Transformers for language understanding.* NAACL. Sections 4.2, 4.3 and 5.3, figure 4.
-# - Erik F. Tjong Kim Sang and Fien De Meulder (2003). *Introduction to the CoNLL-2003 shared task.* CoNLL. Entity F1.
-# - Leon Derczynski et al. (2017). *Results of the WNUT2017 shared task on novel and emerging entity recognition.*
-#   W-NUT.
-# - Pranav Rajpurkar et al. (2016). *SQuAD: 100,000+ questions for machine comprehension of text.* EMNLP. And (2018)
-#   *Know what you don't know: unanswerable questions for SQuAD.* ACL. Exact match, F1, no answer.
-# - Urchade Zaratiana et al. (2024). *GLiNER: generalist model for named entity recognition using bidirectional
-#   Transformer.* NAACL.
-# - Hugging Face, *transformers*. Repository huggingface/transformers, issues 13347 and 14043; *Captum*, repository
-#   meta-pytorch/captum, issue 684.
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of
+#   deep bidirectional Transformers for language understanding.* NAACL. Sections 4.2, 4.3 and 5.3,
+#   figure 4.
+# - Erik F. Tjong Kim Sang and Fien De Meulder (2003). *Introduction to the CoNLL-2003 shared task.*
+#   CoNLL. Entity F1.
+# - Leon Derczynski et al. (2017). *Results of the WNUT2017 shared task on novel and emerging entity
+#   recognition.* W-NUT.
+# - Pranav Rajpurkar et al. (2016). *SQuAD: 100,000+ questions for machine comprehension of text.*
+#   EMNLP. And (2018) *Know what you don't know: unanswerable questions for SQuAD.* ACL. Exact
+#   match, F1, no answer.
+# - Urchade Zaratiana et al. (2024). *GLiNER: generalist model for named entity recognition using
+#   bidirectional Transformer.* NAACL.
+# - Hugging Face, *transformers*. Repository huggingface/transformers, issues 13347 and 14043;
+#   *Captum*, repository meta-pytorch/captum, issue 684.

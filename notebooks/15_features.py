@@ -1,12 +1,14 @@
 # %% [markdown]
 # # Features from BERT
 #
-# *The light in the hall was still on.* And: *This racing bike is very light for its size.* A dictionary gives the two
-# words separate entries. A table of word vectors has one row for "light", whatever the sentence. BERT starts from such
-# a row, and turns it into a vector for *this* "light", in this sentence.
+# *The light in the hall was still on.* And: *This racing bike is very light for its size.* A
+# dictionary gives the two words separate entries. A table of word vectors has one row for "light",
+# whatever the sentence. BERT starts from such a row, and turns it into a vector for *this* "light",
+# in this sentence.
 #
-# [Chapter 14](14_fine_tuning.ipynb) trained BERT's layers further, anew for every task. Here they stay as they are, and
-# we only read vectors off. **What does such a vector know that a row of a table does not?**
+# [Chapter 14](14_fine_tuning.ipynb) trained BERT's layers further, anew for every task. Here they
+# stay as they are, and we only read vectors off. **What does such a vector know that a row of a
+# table does not?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -73,9 +75,10 @@ plt.show()
 #
 # - write skip-gram with negative sampling, compute its loss by hand and train it;
 # - say where a static vector ends up when its word has two meanings;
-# - take the vector of a word, not of a piece, out of any layer of a BERT, and check that it is the right one;
-# - measure whether vectors tell meanings apart, without being fooled by the word's position or by the rest of the
-#   sentence.
+# - take the vector of a word, not of a piece, out of any layer of a BERT, and check that it is the
+#   right one;
+# - measure whether vectors tell meanings apart, without being fooled by the word's position or by
+#   the rest of the sentence.
 #
 # **Time** about 45 minutes. **You need** [chapter 12](12_bert.ipynb).
 
@@ -100,9 +103,10 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## One vector for each word
 #
-# *We sat in the shade of the … and listened to its leaves.* You can guess the missing word from the words around it.
-# **word2vec** (Mikolov et al., 2013), in its form called **skip-gram**, turns this round: it gives a word a vector from which one can guess the words
-# around it. Of a sentence it keeps only pairs: each word with each neighbour up to a certain distance.
+# *We sat in the shade of the … and listened to its leaves.* You can guess the missing word from the
+# words around it. **word2vec** (Mikolov et al., 2013), in its form called **skip-gram**, turns this
+# round: it gives a word a vector from which one can guess the words around it. All it keeps of a
+# sentence is pairs: each word with each neighbour up to a certain distance.
 
 
 # %%
@@ -128,12 +132,15 @@ expected = pairs_of(ids.tolist(), reach=2)
 assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expected)
 
 # %% [markdown]
-# One could ask of the pair (tree, old): which word stood near *tree*? That is a softmax over the whole vocabulary, ten
-# thousand words or more, for every pair of a long text. **Negative sampling** asks something cheaper. It puts the true
-# pair among $k$ false ones, whose second word is drawn at random, and asks of each: *did this word stand near?* Every
-# word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With one, a word would always count as its own
-# neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is $\sigma(v' \cdot v)$, with $\sigma(x) = 1/(1 + e^{-x})$
-# as in logistic regression. So the loss of one pair is (equation 4 of the paper)
+# Of the pair (tree, old) one could ask: which word stood near *tree*? The answer is a softmax over
+# the whole vocabulary, ten thousand words or more, for every pair of a long text. **Negative
+# sampling** asks something cheaper. It puts the true pair among $k$ false ones, whose second word
+# is drawn at random, and asks of each: *did this word stand near?*
+#
+# Every word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With only one, every word
+# would count as its own neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is
+# $\sigma(v' \cdot v)$, with $\sigma(x) = 1/(1 + e^{-x})$ as in logistic regression. So the loss of
+# one pair is (equation 4 of the paper)
 #
 # $$-\log\sigma(v'_{\text{near}}\cdot v)-\sum_{i=1}^{k}\log\sigma(-v'_{i}\cdot v).$$
 #
@@ -145,8 +152,8 @@ from lectures_lib.show.drawings import draw
 draw("skip_gram")
 
 # %% [markdown]
-# For the false neighbours "no" is right, and $1 - \sigma(x) = \sigma(-x)$: hence the minus sign. The model is right
-# about "old" and "soup", and pays most for "key".
+# For the false neighbours "no" is right, and $1 - \sigma(x) = \sigma(-x)$: hence the minus sign.
+# The model is right about "old" and "soup", and pays most for "key".
 
 
 # %%
@@ -164,10 +171,11 @@ print(" + ".join(f"{part:.3f}" for part in parts), f"= {sum(parts):.3f}")
 print(f"by the function: {skip_gram_loss(v, near, noise):.3f}")
 
 # %% [markdown]
-# (The parts are rounded.) Two details make it work on real text (sections 2.2 and 2.3). False neighbours are drawn with probabilities
-# proportional to count$^{3/4}$, between "as often as in the text" and "all alike". And frequent words are thinned out:
-# each occurrence of a word that makes up the share $f$ of the text is kept with probability $\sqrt{t/f}$, at most 1. By
-# hand, for 900 times "the", 90 times "tree", 10 times "oak", and $t = 0.01$:
+# (The parts are rounded.) Two details make it work on real text (sections 2.2 and 2.3). False
+# neighbours are drawn with probabilities proportional to count$^{3/4}$: frequent words more often
+# than rare ones, but less so than in the text. And frequent words are thinned out: each occurrence
+# of a word that makes up the share $f$ of the text is kept with probability $\sqrt{t/f}$ (or 1, if
+# that is less). By hand, for 900 times "the", 90 times "tree", 10 times "oak", and $t = 0.01$:
 
 # %%
 counts = torch.tensor([900, 90, 10])
@@ -186,9 +194,10 @@ assert_close(skip_gram_loss(v, near, noise), word2vec.skip_gram_loss(v, near, no
 assert_close(keep, torch.tensor([(0.01 / f) ** 0.5 for f in (0.9, 0.09, 0.01)]))
 
 # %% [markdown]
-# The model is two tables. As in the authors' code, the vectors $v$ begin small and random and the vectors $v'$ at 0, so
-# that every answer begins at $\sigma(0) = 1/2$ and the loss of a pair at $(k + 1)\log 2$. Words with the same
-# neighbours are pulled towards the same $v'$, and so towards each other.
+# The model is two tables. As in the authors' code, the vectors $v$ start small and random and the
+# vectors $v'$ at 0. So every answer starts at $\sigma(0) = 1/2$ and the loss of a pair at
+# $(k + 1)\log 2$. Words with the same neighbours are pulled towards the same $v'$, and so towards
+# each other.
 
 
 # %%
@@ -212,12 +221,15 @@ class SkipGram(nn.Module):
 # %% [markdown]
 # ### A word with two meanings, made by hand
 #
-# Now we train it, on a text that everybody has: Python's manual. It speaks neither of lamps nor of suitcases, so
-# instead of "light" we *make* an ambiguous word. "turtle" (a package that draws) and "header" (of a mail) have nothing
-# to do with each other. In half of the places, chosen at random, each of them is replaced by the same new word,
-# `turtle/header`. Of such a pseudoword both meanings are known exactly, and the other half gives each word a vector of
-# its own to compare with. (`SkipGramBatches` draws anew in every epoch which words stay, how far each looks, and the
-# false neighbours.)
+# Now we train it, on a text that everybody has: Python's manual. It is not about lamps or
+# suitcases, so instead of "light" we *make* an ambiguous word. "turtle" (a package that draws) and
+# "header" (of an e-mail) have nothing to do with each other. In half of their places, chosen at
+# random, both are replaced by the same new word, `turtle/header`. Both meanings of this pseudoword
+# are known exactly, and the other half of the places gives each word a vector of its own to compare
+# with.
+#
+# (`SkipGramBatches` draws anew in every epoch which words stay, how far each looks, and the false
+# neighbours.)
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -249,16 +261,16 @@ assert abs(history.losses[0] - 6 * math.log(2)) < 0.01
 assert history.losses[-1] < 2.6
 
 # %% [markdown]
-# **Predict.** Three cosines are measured next: of the new word `turtle/header` with "turtle", with "header", and with
-# the point halfway between these two. Will the new word be near to both, to one of them, or to neither? And which of
-# the three cosines is the largest?
+# **Predict.** Three cosines are measured next: of the new word `turtle/header` with "turtle", with
+# "header", and with the point halfway between these two. Will the new word be near to both, to one
+# of them, or to neither? And which of the three cosines is the largest?
 #
 # <details><summary>Answer</summary>
 #
-# Near to both: each of these cosines is above 0.5 in our run, while the one between "turtle" and "header" is below 0.4.
-# The largest is that with the point halfway, above 0.75. It is tempting to think that training will settle for one of
-# the meanings. But every occurrence pulls at the same row of the table, some towards drawing, some towards mail, and
-# the row ends up between them.
+# Near to both: each of these cosines is above 0.5 in our run, while the one between "turtle" and
+# "header" is below 0.4. The largest is that with the point halfway, above 0.75. It is tempting to
+# think that training will settle for one of the meanings. But every occurrence pulls at the same
+# row of the table, some towards drawing, some towards mail, and the row ends up between them.
 #
 # </details>
 
@@ -286,8 +298,8 @@ plots.heatmap(table.clamp(min=0), names, fields, ax=ax, numbers=".1f", limit=1.0
 plt.show()
 
 # %% [markdown]
-# So a word with two meanings stands **between** them. However a table is filled, one row is one point: nobody looks at
-# the sentence when the vector is looked up.
+# So a word with two meanings stands **between** them. However a table is filled, one row is one
+# point: a look-up does not see the sentence.
 #
 # ## ELMo, GPT, BERT
 #
@@ -297,8 +309,8 @@ plt.show()
 draw("one_row_or_a_vector_each")
 
 # %% [markdown]
-# The year 2018 brought three ways to do it, which the [lectures](../book/references.md) compare. (CoNLL-2003: finding
-# names in news. GLUE: a collection of tasks.)
+# The year 2018 brought three ways to do it, which the [lectures](../book/references.md) compare.
+# (CoNLL-2003: finding names in news. GLUE: a collection of tasks.)
 #
 # | | reads | what one takes for a task | CoNLL-2003 names, test F1 | GLUE, average |
 # |---|---|---|---|---|
@@ -307,15 +319,17 @@ draw("one_row_or_a_vector_each")
 # | BERT base | a Transformer, both sides in every layer | fine-tuning; features come within 0.3 of it (development split) | 92.4 | 79.6 |
 # | BERT large | the same, larger | fine-tuning | 92.8 | 82.1 |
 #
-# (Figures of the BERT paper, tables 1 and 7. The models differ in size and in what they had read, too: the table
-# compares systems, not ideas.) [Chapter 15b](15b_which_layers.ipynb) builds ELMo's weighted sum.
+# (Figures of the BERT paper, tables 1 and 7. The models also differ in size and in what they had
+# read: the table compares systems, not ideas.) [Chapter 15b](15b_which_layers.ipynb) builds ELMo's
+# weighted sum.
 
 # %% [markdown]
 # ## A word's vector
 #
-# Taking a word's vector out of BERT takes a few lines, and they are easy to get wrong. The text becomes pieces, `[CLS]`
-# goes in front, and a word may have several pieces. The paper takes the vector of the **first**. (In a decoder the first
-# piece has not read the others: there it is the last, or the mean.) For the sentence of the bicycle:
+# Reading a word's vector off BERT takes a few lines, and it is easy to get the wrong one. The text
+# becomes pieces, `[CLS]` goes in front, and a word may have several pieces. The paper takes the
+# vector of the **first**. (In a decoder the first piece has not read the others, so one takes the
+# last, or the mean.) For the sentence about the bicycle:
 
 # %%
 example = next(e for e in examples if e["text"].startswith("This racing bike"))
@@ -333,18 +347,21 @@ ours = torch.stack(states)[:, 0, place]
 print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
-# State 0 is the normalised sum of the three embeddings, and each of MiniLM's six layers gives one more. A classifier
-# gets one of these seven vectors from each sentence, here the last of its "light":
+# State 0 is the normalised sum of the three embeddings, and each of MiniLM's six layers gives one
+# more. A classifier gets one of these seven vectors from each sentence, here the last of its
+# "light":
 
 # %% tags=["remove-input"]
 draw("word_states")
 
 # %% [markdown]
-# Does *light* mean "not heavy"? Here is the whole path, with Hugging Face's names. Twelve sentences to learn from,
-# twelve held out, six of each meaning in both. The body is frozen; only the regression's 385 numbers are trained. `batch`
-# holds ids, segments and the mask of padding, each (12, n); `char_to_token` finds the piece in which the word begins.
-# (With the hub's name for `name` and rows of yours, "text", "index" (the word's first character) and "sense", the cell
-# runs without this course's library.)
+# Does *light* mean "not heavy"? Here is the whole path, with Hugging Face's names. Twelve sentences
+# to learn from, twelve held out, six of each meaning in both. The body is frozen; only the
+# regression's 385 numbers are trained. `batch` holds ids, segments and the padding mask, each (12,
+# n); `char_to_token` finds the piece in which the word begins.
+#
+# (The cell also runs without this course's library: put in the hub's name, and rows of yours with
+# "text", "index", the word's first character, and "sense".)
 
 
 # %%
@@ -381,7 +398,8 @@ assert len(wrong) == 1 and wrong[0]["text"].startswith("The plants need more lig
 assert abs(classifier.predict_proba(word_features(new)) - 0.5).min() > 0.05
 
 # %% [markdown]
-# The library's `word_vectors` does it for many texts at once. Are ours by hand, the library's and Hugging Face's equal?
+# The library's `word_vectors` does it for many texts at once. Are ours by hand, the library's and
+# Hugging Face's equal?
 
 # %% tags=["hide-input", "atol=1e-4"]
 cut = features.cut_text(tokenizer, example["text"], example["word"], example["index"])
@@ -397,12 +415,15 @@ assert_close(ours, hidden, atol=1e-5, rtol=0)
 # %% [markdown]
 # ## Does the vector know the meaning?
 #
-# The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and "spring", words of one piece
-# each. The test needs no training: for every sentence, look for the nearest vector (largest cosine) among the other
-# sentences with the same word. Does it have the same meaning? Guessing is right half of the time. (`V`, (7, 96, 384),
-# holds every sentence's vector in all states; `cuts` its ids and the places of its word. `features.cosines_among(V)` is a
-# table (96, 96) of cosines for each state. `similarity` is one of them, and `may`, (96, 96), says who is allowed to be
-# whose neighbour.)
+# The book's set `senses` has 96 sentences, 12 for each meaning of "light", "bank", "bat" and
+# "spring", words of one piece each. The test needs no training: for every sentence, look for the
+# nearest vector (largest cosine) among the other sentences with the same word. Does it have the
+# same meaning? Guessing is right half of the time.
+#
+# In the code, `V`, (7, 96, 384), holds every sentence's vector in all states, and `cuts` its ids
+# and the place of its word. `features.cosines_among(V)` has a table (96, 96) of cosines for each
+# state. The function gets one of these tables as `similarity`; `may`, (96, 96), says who is allowed
+# to be whose neighbour.
 
 
 # %%
@@ -418,17 +439,19 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 
 
 # %% [markdown]
-# One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood mostly at the
-# beginning of its sentences, the vectors would find it without any understanding. So the set is **matched**: for each
-# word, both meanings stand equally often at each position. But no sentence is its own neighbour, so that at its own
-# position the *wrong* meaning is ahead by one. Only neighbours with the word at another position are allowed, therefore
-# (in code, `may`):
+# One thing must be excluded first. BERT *adds the position into the vector*. If one meaning stood
+# mostly at the beginning of its sentences, the vectors would find it without any understanding. So
+# the set is **matched**: for each word, both meanings stand equally often at each position.
+#
+# That is not enough. No sentence is its own neighbour, so at its own position the *wrong* meaning
+# is ahead by one. Therefore only neighbours with the word at another position are allowed (in code,
+# `may`):
 
 # %% tags=["remove-input"]
 draw("nearest_by_position")
 
 # %% [markdown]
-# Then position by itself is exactly at chance:
+# Then position alone is exactly at chance:
 
 # %%
 word = [e["word"] for e in examples]
@@ -453,20 +476,23 @@ for table in (by_position, features.cosines_among(V)[6]):
     assert abs(accuracy(table) - known) < 1e-9
 
 # %% [markdown]
-# The static vector of "light" says nothing: it is the same in all sentences. But one can average the static vectors of
-# all *other* words in the sentence: in *Pack a light bag for the weekend*, "pack" and "bag" tell a good deal. This is
-# the baseline to beat, with vectors from MiniLM's own table.
+# The static vector of "light" says nothing: it is the same in all sentences. But one can average
+# the static vectors of all *other* words in the sentence. In *Pack a light bag for the weekend*,
+# "pack" and "bag" tell a good deal. This mean, of vectors from MiniLM's own table, is the baseline
+# to beat.
 
 # %% [markdown]
-# **Predict.** Three readers look for the neighbour with the same meaning: the mean of the other words' static vectors;
-# MiniLM's state 0, its embeddings; and its last state. Guess the share of right neighbours for each.
+# **Predict.** Three readers look for the neighbour with the same meaning: the mean of the other
+# words' static vectors; MiniLM's state 0, its embeddings; and its last state. Guess the share of
+# right neighbours for each.
 #
 # <details><summary>Answer</summary>
 #
-# State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position, which is matched. The
-# mean of static vectors reaches 0.80, and the last state 0.91. You may have put the mean near chance too. But only the
-# vector of "light" is the same everywhere; the words beside it differ, and mostly a list of them is enough. BERT has to
-# be better than that list, not only than chance.
+# State 0 is at chance, 0.5. It holds the word, which is the same everywhere, and the position,
+# which is matched. The mean of static vectors reaches 0.80, and the last state 0.91. You may have
+# put the mean near chance too. But only the vector of "light" is the same everywhere; the words
+# beside it differ, and mostly a list of them is enough. BERT has to be better than that list, not
+# only than chance.
 #
 # </details>
 
@@ -514,12 +540,20 @@ right = {
 assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 
 # %% [markdown]
-# One layer is enough for 0.75. Is the last state ahead of the baseline? Of the same 96 sentences 17 only the state has
-# right, 7 only the baseline; tossed coins are as uneven, one way or the other, once in sixteen times: a hint. And which
-# of the states 2 to 6 is best? Counted in pairs in the same way, 6 is ahead of 4 by 9 to 1, but of 2 and of 3 only by 8
-# to 3 and of 5 by 4 to 2: among these nobody can say. The words differ more: in the last state "bank" and "spring"
-# together have 46 of 48 right, "light" 23 of 24, and "bat" 18 of 24. (For "light", a noun or an adjective, grammar alone
-# might be enough, as chapter 12 warned; the other three are nouns in both senses.) Here are "light" and "bat":
+# One layer is enough for 0.75. Is the last state ahead of the baseline? Compare them sentence by
+# sentence: 17 of the 96 only the state has right, 7 only the baseline. Tossed coins are as uneven,
+# one way or the other, once in sixteen times. That is a hint, not more.
+#
+# <details><summary>Which state is best?</summary>
+#
+# Of the states 2 to 6, counted in pairs in the same way, 6 is ahead of 4 by 9 to 1, but of 2 and of
+# 3 only by 8 to 3 and of 5 by 4 to 2. Among these nobody can say.
+#
+# </details>
+#
+# The words differ more. In the last state "bank" and "spring" together have 46 of 48 right, "light"
+# 23 of 24, and "bat" 18 of 24. (For "light", a noun or an adjective, grammar alone might be enough,
+# as chapter 12 warned; the other three are nouns in both senses.) Here are "light" and "bat":
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of four scatter plots. In state 0 only seven points are seen in each, every one an orange square on a blue disc: the positions. Upper row light: two groups from state 2 on, with one or two sentences among the others. Lower row bat: animal and club are mixed in states 2 and 4 and lie side by side in state 6, with a few on the wrong side."}, "figure": {"caption": "The occurrences of two words in hidden states 0, 2, 4 and 6, each in its two directions of largest variance."}}
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
@@ -532,19 +566,19 @@ for row, name in enumerate(("light", "bat")):
 plt.show()
 
 # %% [markdown]
-# Is it *the word's* vector that knows the meaning? In the last layer every vector has read the whole sentence. So ask
-# another place of the same sentence in the same way.
+# Is it *the word's* vector that knows the meaning? In the last layer every vector has read the
+# whole sentence. So we ask another place of the same sentence in the same way.
 
 # %% [markdown]
-# **Predict.** In its last state "light" (or "bank", "bat", "spring") finds 87 right neighbours of 96, in state 2 it
-# finds 82. How many does `[SEP]` find, the mark behind the full stop: no more than a coin, hardly fewer than the
-# word, or something between? Guess for either state.
+# **Predict.** In its last state "light" (or "bank", "bat", "spring") finds 87 right neighbours of
+# 96, in state 2 it finds 82. How many does `[SEP]` find, the mark after the full stop: no more than
+# a coin, hardly fewer than the word, or something between? Guess for either state.
 #
 # <details><summary>Answer</summary>
 #
-# In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is tempting to read 0.91
-# as knowledge that stands at the word. But MiniLM's last training made one vector of the whole sentence, which may be
-# why in the end every place tells what it is about.
+# In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is
+# tempting to read 0.91 as knowledge that stands at the word. But MiniLM's last training made one
+# vector of the whole sentence, which may be why in the end every place tells what it is about.
 #
 # </details>
 
@@ -611,13 +645,14 @@ assert [24, 18] in paired[1] and min(by_coins(*pair) for pair in paired[1]) > 0.
 assert sorted(a - b for a, b in paired[1])[::2] == [6, 13]
 
 # %% [markdown]
-# So the last state shows that MiniLM knows the sentence. That the *word* knows more than another place does, the states
-# 2 and 5 show: there it is ahead of each single one by ten or more, which tossed coins would do once in thirty times at
-# most. (In state 1 it is ahead by six to thirteen, 24 to 18 against the piece after it: no more than coins do. Nowhere is
-# it far ahead of the mean of all others, last line.)
+# So the last state shows that MiniLM knows the sentence. Only the states 2 and 5 show that the
+# *word* knows more than any other place: there it is ahead of each by ten or more, as tossed coins
+# would be once in thirty times at most. It is nowhere far ahead of the mean of all others (last
+# line).
 #
-# Is a cosine of 0.7 high? A yardstick, from the same 96 sentences: the mean cosine of two occurrences of one word, in
-# the same sense and in different ones, and of two different ones of the four words:
+# Is a cosine of 0.7 high? For a yardstick, take the same 96 sentences and three mean cosines: of
+# two occurrences of one word in the same sense, of two in different senses, and of two different
+# words of the four:
 
 # %%
 alike = torch.tensor([[one == other for other in sense] for one in sense])
@@ -637,30 +672,35 @@ assert abs(one_sense[0] - two_senses[0]) < 0.01 and two_words.max() < two_senses
 assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.6
 
 # %% [markdown]
-# For two occurrences of one word it is not: they average more than 0.7 in every state, even in different senses, and the
-# senses part by a tenth at most. (Single words differ: exercise 2.) Two different words have less than 0.3.
+# For two occurrences of one word it is not. They average more than 0.7 in every state, even in
+# different senses, and the two senses differ by a tenth at most. (Single words differ: exercise 2.)
+# Two different words have less than 0.3.
 #
-# Two sentences of your own, and how a word's vectors move apart: [Type your own](../book/live.md#one-word-two-sentences).
+# Try [two sentences of your own](../book/live.md#one-word-two-sentences), and see how a word's
+# vectors move apart.
 #
 # ## What goes wrong
 #
 # ### Another set of sentences
 #
-# What if nobody had thought of position? We divide the same 96 sentences into two sets that are not matched. In one,
-# the first meaning of each word stands early in its sentences and the second late; in the other it is the other way
-# round. Any other sentence may be the neighbour, at the same position, too.
+# What if nobody had thought of position? We divide the same 96 sentences into two sets that are not
+# matched. In one, the first meaning of each word stands early in its sentences and the second late;
+# in the other it is the other way round. Any other sentence of the set with the same word may now
+# be the neighbour, at the same position too.
 
 # %% [markdown]
-# **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6 is best now? And when,
-# as before, only neighbours at another position are allowed, what is left of its lead: is it at a coin's 0.5 again?
+# **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6
+# is best now? And when, as before, only neighbours at another position are allowed, what is left of
+# its lead: is it at a coin's 0.5 again?
 #
 # <details><summary>Answer</summary>
 #
-# State 0: all of them, 1.0. It holds the word and the position, and in these sets the position gives the meaning away.
-# The last state, as good as any in the matched set, is now the worst of the seven, with about 0.90. One would conclude
-# the opposite of before: "the embeddings know every meaning, and the layers forget some of it". At other positions only,
-# state 0 still has 0.92, and position alone 0.82, for early stands near early. If you expected 0.5, you took one of the
-# two remedies for both.
+# State 0: all of them, 1.0. It holds the word and the position, and in these sets the position
+# gives the meaning away. The last state, as good as any in the matched set, is now the worst of the
+# seven, with about 0.90. One would conclude the opposite of before: "the embeddings know every
+# meaning, and the layers forget some of it". At other positions only, state 0 still has 0.92, and
+# position alone 0.82, for early stands near early. If you expected 0.5, you took one of the two
+# remedies for both.
 #
 # </details>
 
@@ -686,16 +726,17 @@ assert accuracy(by_position, unmatched) == 1.0 and trap[0] > 0.98 > 0.93 > trap[
 assert trap[-1] > 0.87 and back_door < 0.3
 
 # %% [markdown]
-# Excluding neighbours at the same position is not enough: position alone still has 0.82. Nor is matching: with
-# neighbours at the same position it falls *below* chance (last line). One needs both.
+# Excluding neighbours at the same position is not enough: position alone still has 0.82. Matching
+# is not enough either: with neighbours at the same position allowed, position falls *below* chance
+# (last line). One needs both.
 #
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1.** Write a sentence of your own with "light" (or "bank", "bat", "spring"). What do its five nearest neighbours in
-# MiniLM's last state (`V[-1]`) mean? (`features.cut_text` and `features.word_vectors` give its vector.) Then write one
-# that it gets wrong.
+# **1.** Write a sentence of your own with "light" (or "bank", "bat", "spring"). What do its five
+# nearest neighbours in MiniLM's last state (`V[-1]`) mean? (`features.cut_text` and
+# `features.word_vectors` give its vector.) Then write one that it gets wrong.
 
 
 # %% tags=["hide-cell"]
@@ -717,9 +758,10 @@ for mine in (
     print(f"{mine}\n    not heavy: {found.count('not heavy')} of {len(found)}")
 
 # %% [markdown]
-# **2.** "In state 3, two *light* of different meanings still have a cosine of 0.78, in state 6 only 0.63. So the last
-# layer parts them better." Does it? Compute for the states 0, 3 and 6 how many of the 24 nearest neighbours are right,
-# the mean cosine of two "light" of the same and of different meanings, and that of *any* two words in these sentences.
+# **2.** "In state 3, two *light* of different meanings still have a cosine of 0.78, in state 6 only
+# 0.63. So the last layer separates them better." Does it? Compute for the states 0, 3 and 6 how
+# many of the 24 nearest neighbours are right, the mean cosine of two "light" of the same and of
+# different meanings, and that of *any* two words in these sentences.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -742,8 +784,9 @@ for i in (0, 3, 6):
 # neighbour needs no more.
 
 # %% [markdown]
-# **3.** Leave the false neighbours out: train the same model for 300 steps on the true pairs alone (`noise[:, :0]`, no
-# columns; `batches.epoch(0)` gives words, neighbours and noise, a batch at a time). What becomes of the loss, and of the cosine between any two words?
+# **3.** Leave the false neighbours out: train the same model for 300 steps on the true pairs alone
+# (`noise[:, :0]`, no columns; `batches.epoch(0)` gives words, neighbours and noise, a batch at a
+# time). What becomes of the loss, and of the cosine between any two words?
 
 # %% tags=["hide-cell", "nbval-ignore-output"]
 # Solution 3
@@ -766,31 +809,33 @@ print(f"loss without: {loss:.4f}")
 #
 # 1. word2vec gives a word one vector, trained to tell its neighbours from random words.
 # 2. One row is one point: a word made of two meanings ended up between them.
-# 3. BERT computes a vector for each occurrence. It has one for every piece and for `[CLS]`, too: check that yours is
-#    the right one.
-# 4. Does it know the meaning? Ask its nearest neighbours, in sentences *matched* in the place of the word. In sets that
-#    are not matched, position alone scored 1.0.
-# 5. Two controls belong beside that share: the mean of the other words' static vectors (0.80 against 0.91), and another
-#    place of the sentence. In MiniLM's last state `[SEP]` finds hardly fewer.
+# 3. BERT computes a vector for each occurrence. It has one for every piece and for `[CLS]`, too:
+#    check that yours is the right one.
+# 4. Does it know the meaning? Look at its nearest neighbours, in sentences *matched* for the
+#    position of the word. In sets that are not matched, position alone scored 1.0.
+# 5. Two controls belong beside that share: the mean of the other words' static vectors (0.80
+#    against 0.91), and another place of the sentence. In MiniLM's last state `[SEP]` finds hardly
+#    fewer.
 #
 # **Homework 6**, question 6, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #
-# **Next:** for meanings the last state was as good as any. [Chapter 15b](15b_which_layers.ipynb) asks which layers one
-# should take for another task, and what one loses by not fine-tuning.
+# **Next:** for meanings the last state was as good as any. [Chapter 15b](15b_which_layers.ipynb)
+# asks which layers one should take for another task, and what one loses by not fine-tuning.
 #
 # ## References
 #
-# - Tomas Mikolov, Ilya Sutskever, Kai Chen, Greg Corrado and Jeffrey Dean (2013). *Distributed representations of words
-#   and phrases and their compositionality.* NeurIPS. Section 2.
+# - Tomas Mikolov, Ilya Sutskever, Kai Chen, Greg Corrado and Jeffrey Dean (2013). *Distributed
+#   representations of words and phrases and their compositionality.* NeurIPS. Section 2.
 # - Matthew E. Peters et al. (2018). *Deep contextualized word representations.* NAACL. ELMo.
-# - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever (2018). *Improving language understanding by
-#   generative pre-training.* OpenAI. GPT.
-# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
-#   Transformers for language understanding.* NAACL. Tables 1 and 7.
-# - Kawin Ethayarajh (2019). *How contextual are contextualized word representations?* EMNLP. William Timkey and Marten
-#   van Schijndel (2021). *All bark and no bite: rogue dimensions in Transformer language models obscure representational
-#   quality.* EMNLP.
-# - Gregor Wiedemann, Steffen Remus, Avi Chawla and Chris Biemann (2019). *Does BERT make any sense? Interpretable word
-#   sense disambiguation with contextualized embeddings.* KONVENS. Nearest neighbours for meanings.
-# - William Gale, Kenneth Church and David Yarowsky (1992). *Work on statistical methods for word sense disambiguation.*
-#   AAAI Fall Symposium. Pseudowords.
+# - Alec Radford, Karthik Narasimhan, Tim Salimans and Ilya Sutskever (2018). *Improving language
+#   understanding by generative pre-training.* OpenAI. GPT.
+# - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of
+#   deep bidirectional Transformers for language understanding.* NAACL. Tables 1 and 7.
+# - Kawin Ethayarajh (2019). *How contextual are contextualized word representations?* EMNLP.
+#   William Timkey and Marten van Schijndel (2021). *All bark and no bite: rogue dimensions in
+#   Transformer language models obscure representational quality.* EMNLP.
+# - Gregor Wiedemann, Steffen Remus, Avi Chawla and Chris Biemann (2019). *Does BERT make any sense?
+#   Interpretable word sense disambiguation with contextualized embeddings.* KONVENS. Nearest
+#   neighbours for meanings.
+# - William Gale, Kenneth Church and David Yarowsky (1992). *Work on statistical methods for word
+#   sense disambiguation.* AAAI Fall Symposium. Pseudowords.
