@@ -242,8 +242,9 @@ draw("clipped_counts")
 # - *Add up first.* Hits and pieces are summed over the whole corpus before anything is divided.
 # - *No reward for saying little.* If the model's $c$ words are fewer than the references' $r$, the
 #   score is multiplied by the **brevity penalty**, $e^{1 - r/c}$.
-# - *No zero wipes out the product.* For the first $n$ without a hit, half a hit is counted; for the
-#   next, a quarter. (The program sacrebleu does this by default: `smooth:exp`.)
+# - *No zero wipes out the product.* If no piece of some length is right, half a hit is counted for
+#   it; for the next such length a quarter, and so on. (The program sacrebleu does this by default:
+#   `smooth:exp`.)
 
 
 # %%

@@ -92,8 +92,8 @@ from lectures_lib.tokenization import BPE
 #
 # $$P(w_1, w_2, \dots, w_n) = P(w_1)\; P(w_2 \mid w_1)\; P(w_3 \mid w_1, w_2) \cdots P(w_n \mid w_1, \dots, w_{n-1}).$$
 #
-# The formula is exact, for every text, and there is one for every order of reading. We read English
-# left to right.
+# The formula is exact for every text. (One could also begin with the last word; we read English
+# left to right.)
 #
 # Say a model gives "the" at the start the probability 1/4, "keys" after "the" 1/8, and "rattle"
 # after "the keys" 1/2. Then the sentence has the probability
@@ -111,8 +111,8 @@ from lectures_lib.tokenization import BPE
 draw("chain_rule")
 
 # %% [markdown]
-# **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. At the three words it chose, as it were,
-# among 2, 16 and 2. Is its perplexity $(2 + 16 + 2)/3 \approx 6.7$, or 4, or 16?
+# **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. So it chose among 2, then
+# 16, then 2 equally likely words. Is its perplexity $(2 + 16 + 2)/3 \approx 6.7$, or 4, or 16?
 #
 # <details><summary>Answer</summary>
 #
@@ -461,9 +461,9 @@ for name in ("GPT", "GPT2"):
 #
 # ## Every token is an exercise
 #
-# At each of a block's first 32 tokens the model should say the token that follows: the same row
-# shifted by one. Thanks to the causal mask that is 32 exercises in one pass, each with a context of
-# its own.
+# A block has 33 tokens. At each of the first 32 the model should say the token that follows: the
+# targets are the same row, shifted by one. Thanks to the causal mask that is 32 exercises in one
+# pass, each with a context of its own.
 
 # %% tags=["remove-input"]
 draw("five_exercises")
@@ -609,10 +609,10 @@ assert log[400][1] > log[STEPS][1] + 0.15
 # words. On text that it has read the model is only a little better than on new text: each block
 # came about once, and little was learned by heart.
 #
-# The Transformer passes the unigram model early, and then takes most of the training to reach a
-# table of pairs. The table has counted the whole text; the network has to find the same
-# regularities step by step. (A table of triples beats both: exercise 3.) But a table of pairs looks
-# back one token only. How much is a longer look worth?
+# The Transformer is soon better than the unigram model, and then takes most of the training to
+# catch up with a table of pairs. The table has counted the whole text; the network has to find the
+# same regularities step by step. (A table of triples beats both: exercise 3.) But a table of pairs
+# looks back one token only. How much is a longer look worth?
 
 # %%
 by_place = {  # (blocks, 32) → (blocks, 8, 4) → 8 perplexities

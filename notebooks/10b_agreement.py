@@ -69,9 +69,9 @@ from lectures_lib.show.drawings import draw
 # Let us test both.
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, then "is" or
-# "are". Every noun is singular or plural by the toss of a coin. The test is harder in three ways:
-# *all* nouns in between have the other number, there are up to **six** of them, and the first of
-# them never followed this subject in training.
+# "are". Every noun is singular or plural by the toss of a coin. The test is harder than the
+# training text in three ways: *all* nouns in between have the other number; there may be up to
+# **six** of them; and the first of them never followed this subject in training.
 
 # %%
 NOUNS = [
@@ -472,7 +472,7 @@ for shares in decides.values():
 # <details><summary>Answer</summary>
 #
 # In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the
-# nearest noun, almost without exception. Tempting is "not always, but mostly": the network could
+# nearest noun, almost without exception. It is tempting to say half, or more: the network could
 # look back to the subject, and on our grammar it learned to. But in real text most verbs probably
 # stand right after their subject, or after a noun of its number, so that "follow the nearest noun"
 # is seldom punished.

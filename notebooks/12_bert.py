@@ -99,10 +99,11 @@ print(f"new parameters: {new:,}; BERT base brings {109_482_240:,}")
 print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 
 # %% [markdown]
-# And the holes? Chapter 10's model predicted the next word, which was hidden from it. A model that looks both ways
-# *sees* the next word; predicting it would teach it only to copy. So BERT hides some words in the input and predicts
-# those. [Chapter 13](13_pretraining.ipynb) shows how; [chapter 13c](13c_choices.ipynb#is-15--the-best-rate), what it
-# costs.
+# And what does such a model learn from? Chapter 10's model predicted the next word, which was
+# hidden from it. A model that looks both ways *sees* the next word; predicting it would teach it
+# only to copy. So BERT hides some words in the input and predicts those. [Chapter
+# 13](13_pretraining.ipynb) shows how; [chapter 13c](13c_choices.ipynb#is-15--the-best-rate), what
+# it costs.
 #
 # BERT stands for *Bidirectional Encoder Representations from Transformers*. ELMo has two readers, one for each
 # direction, and neither sees what the other sees. In BERT every word looks at all others at once, in every layer, and
@@ -180,15 +181,17 @@ print(x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 # All three tables are **learned**, the positions too. (Chapter 4 compared them with sinusoids.) And the segments?
 
 # %% [markdown]
-# **Predict.** "A vector of 0's for $A$ and a vector of 1's for $B$", says a slide. Take it at its word: "dog" at
-# position 2, once in $A$ and once in $B$. After the LayerNorm, how far apart are the two vectors in each component: by
-# 1, by about a half, or by nothing?
+# **Predict.** "A vector of 0's for $A$ and a vector of 1's for $B$", says a slide. Take it
+# literally, and imagine "dog" at position 2, once as a word of $A$ and once of $B$. After the
+# LayerNorm, how far apart are the two vectors in each component: by 1, by about a half, or by
+# nothing?
 #
 # <details><summary>Answer</summary>
 #
-# By nothing. Adding 1 to every component adds 1 to their mean, and LayerNorm subtracts the mean. "By 1" is true of the
-# sums, one step earlier. With such vectors the segments would be invisible to the encoder. In BERT 0 and 1 are *ids*:
-# each picks one of two learned rows, and a learned row is not constant.
+# By nothing. Adding 1 to every component adds 1 to their mean, and LayerNorm subtracts the mean.
+# "By 1" is true of the sums, one step earlier; "about a half" would need a LayerNorm that only
+# divides. With such vectors the segments would be invisible to the encoder. In BERT 0 and 1 are
+# *ids*: each picks one of two learned rows, and the numbers of a learned row differ.
 #
 # </details>
 

@@ -185,8 +185,9 @@ assert torch.equal(ours.chosen, librarys.chosen)
 # 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although they are
 # unchanged; as many are replaced by another word.
 #
-# "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the second step. 13.5 %
-# would be right if every chosen token that changes became `[MASK]`.
+# "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the
+# second step. 13.5 % counts every token that is changed: 12 % hidden, and 1.5 % replaced by another
+# word.
 #
 # </details>
 

@@ -303,11 +303,12 @@ assert 50 <= right["words"].sum() <= 60 and 65 <= right["MiniLM"].sum() <= 71
 assert 15 <= only_bert <= 24 and 4 <= only_words <= 10
 
 # %% [markdown]
-# The sentences on which both are right, or both wrong, say nothing about which is better. On the others one system
-# wins. If the two were equally good, each of these would be the toss of a fair coin. How often would coins fall at
-# least as unevenly, one way or the other? This share is called $p$, and the question is the **sign test** (for right
-# and wrong also McNemar's). By hand, for 3 : 0: three coins fall in 8 ways, and two of these, all heads and all tails,
-# are as uneven.
+# The sentences on which both are right, or both wrong, say nothing about which is better. On the
+# others one system wins. If the two were equally good, each of these would be the toss of a fair
+# coin. How often would coins fall at least as unevenly, one way or the other? This probability is
+# called $p$, and the procedure the **sign test** (for right and wrong answers also McNemar's test).
+# By hand, for 3 : 0: three coins fall in 8 ways, and two of these, all heads and all tails, are as
+# uneven.
 
 
 # %%
@@ -353,8 +354,9 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 # The interval leaves 0 out: on sentences like these MiniLM's vectors are most likely better than words, by something
 # between a few points and more than twenty.
 #
-# Do we need the single sentences, or would the totals do? Take three made-up pairs of systems, each with 70 and 62
-# right of 80. Had each system had its own test set, the standard error of the difference would be
+# Do we need the single sentences, or would the totals do? Take three made-up pairs of systems, each
+# with 70 and 62 right of 80. Suppose first that each was tested on 80 sentences of its own. The two
+# shares have standard errors of 0.037 and 0.047, so their difference has one of
 # $\sqrt{0.037^2 + 0.047^2} = 0.06$. The difference, 0.10, is less than twice that, so it could be luck.
 
 # %% [markdown]

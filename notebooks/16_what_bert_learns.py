@@ -269,8 +269,8 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 #
 # When does a head *find the governor* of a word? When, of all other words, the word attends most to
 # its governor. (`[CLS]` and `[SEP]` do not count, however much attention rests on them.) A head may
-# also look the other way, from governor to word: then, of all other words, the governor must be the
-# one that attends most to the word. By hand, for "the dog barks":
+# also look the other way, down from the governor: then we ask which of the other words attends most
+# to this one, and it must be the governor. By hand, for "the dog barks":
 
 
 # %%
@@ -432,8 +432,8 @@ for relation, found in accuracy["untrained"].items():
 # - For `det`, `obj` and `case` the distance varies, and the head follows it. (Real text, below,
 #   confirms it.)
 # - `amod` and `nmod:poss` show nothing here: the next word does as well.
-# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb. 15
-#   words of `obl` say little.
+# - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb.
+#   (The last three rows rest on fewer than 20 words each.)
 # - The best heads of an untrained BERT stay below the fixed offset everywhere, here and on real
 #   text. It is the training that makes these heads.
 #

@@ -328,9 +328,9 @@ for task, (n_classes, *kinds) in tasks.items():
 # %% [markdown]
 # What is right on the real task minus what is right on the control task is the probe's
 # **selectivity**. From the embeddings, for relations: 0.72 − 0.64 = 0.08. It says how much better
-# the probe does at labels that follow some rule than at labels that can only be learned type by
-# type. It does not say how many of the real labels were learned by heart: the baseline by word has
-# 0.76 of the tags, more than the control's 0.68.
+# the probe does at the real labels, which follow rules, than at labels that can only be memorised
+# word by word. It does not say how many of the real labels were learned by heart: the baseline by
+# word has 0.76 of the tags, more than the control's 0.68.
 
 # %% [markdown]
 # **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has

@@ -595,12 +595,13 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # 13b's](13b_how_sure.ipynb) bootstrap, over sentences, because the links of one sentence share
 # their luck.)
 #
-# The same matrix with the same training makes no such trees of the embeddings, which know the words
-# and their places, nor of the untrained twin. So, as far as one untrained network can tell, what it
-# finds in the middle layers was put there by training.
+# A matrix of the same size, trained in the same way, finds no such trees in the embeddings, which
+# know the words and their places, and none in the untrained twin. So, as far as one untrained
+# network can tell, what it finds in the middle layers was put there by training.
 #
-# On UD English state 2 is more than twenty points above the chain. But MiniLM's embeddings are
-# above it as well, by ten: without any context they say something about which words hang together.
+# On UD English the picture is less clear. State 2 is more than twenty points above the chain, but
+# MiniLM's embeddings are above it as well, by ten: without any context they say something about
+# which words hang together.
 #
 # <details><summary>The numbers on UD English, and the paper's</summary>
 #
@@ -611,9 +612,9 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # | MiniLM | 53 %<!-- structural_probe: minilm/0/mean .0f --> | 65 %<!-- structural_probe: minilm/2/mean .0f --> | 65 %<!-- structural_probe: minilm/3/mean .0f --> | 33 %<!-- structural_probe: minilm/6/mean .0f --> |
 # | untrained | 44 %<!-- structural_probe: untrained/0/mean .0f --> | 45 %<!-- structural_probe: untrained/2/mean .0f --> | 45 %<!-- structural_probe: untrained/3/mean .0f --> | 44 %<!-- structural_probe: untrained/6/mean .0f --> |
 #
-# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % above, where the sentences
-# were shorter). The untrained twin's embeddings, which tell words and places apart as well, are
-# hardly above it, by a point or two.
+# The chain has 43 %<!-- structural_probe: chain/mean .0f --> there (46 % in the section on
+# perturbed masking, where the sentences were shorter). The untrained twin's embeddings, which tell
+# words and places apart as well, are hardly above it, by a point or two.
 #
 # Hewitt and Manning (table 1) have about 80 % for BERT base's layer 7, as they count, and 49 % for
 # the chain, on newspaper text, with some forty thousand sentences to train on. And 60 % for word

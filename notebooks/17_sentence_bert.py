@@ -830,8 +830,8 @@ for cosine in (1.0, 0.95, 0.9, 0.5):
 # %% [markdown]
 # The further apart they are, the smaller the loss: the training learns to separate what belongs
 # together. So texts that mean the same should be left out of each other's rows. Equal texts are
-# easy to find, paraphrases are not. Among hard negatives they are frequent
-# ([RocketQA](https://arxiv.org/abs/2010.08191)).
+# easy to find, paraphrases are not. And a search for *hard* negatives, texts that look like an
+# answer and are none, brings up many that do answer ([RocketQA](https://arxiv.org/abs/2010.08191)).
 
 # %% [markdown]
 # ## Exercises

@@ -753,11 +753,11 @@ assert left < right / 5
 # [Ettin](https://arxiv.org/abs/2507.11412) has encoders and decoders of 17 million to one billion
 # parameters, trained on the same data: encoders are better at classification and retrieval,
 # decoders at writing, and an encoder of 400 million beats a decoder of a billion on MNLI.
-# [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained 38 models: masked words
-# usually give the better representations, the left-to-right exercise learns faster, and at equal
-# cost it is best to begin from left to right and go on with masked words. (Larger decoders can
-# still win: MTEB, a leaderboard of text vectors, was led in 2025 by decoders of eight billion
-# parameters or more, turned into embedders.)
+# [Gisserot-Boukhlef et al.](https://arxiv.org/abs/2507.00994) trained 38 models. Masked words
+# usually give the better representations; from left to right a model learns faster. At equal cost
+# it was best to begin from left to right and to go on with masked words. (Larger decoders can still
+# win: MTEB, a leaderboard of text vectors, was led in 2025 by decoders of eight billion parameters
+# or more, turned into embedders.)
 #
 # </details>
 #

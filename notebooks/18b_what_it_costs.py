@@ -245,8 +245,8 @@ print(f"MNLI at SQuAD's speed, large: {minutes} minutes")
 #
 # In training, every weight comes with a gradient and Adam's two moments. And what the forward pass
 # computed must be kept until the backward pass has used it. For each token and block, without
-# dropout, that is $8d + 2d_{\text{ff}} + 4$ numbers: eight vectors, the wide layer twice, and mean
-# and spread of the two LayerNorms.
+# dropout, that is $8d + 2d_{\text{ff}} + 4$ numbers: eight vectors of width $d$ (the picture names
+# them), the wide layer twice, and mean and spread of the two LayerNorms.
 
 # %% tags=["remove-input"]
 draw("kept_for_backward")
@@ -319,8 +319,8 @@ plt.show()
 # %% [markdown]
 # Even with 128 tokens, what is kept (grey and orange) takes more memory than weights, gradients and
 # moments together; with 512 tokens, five to eight times as much. **Gradient checkpointing** keeps
-# only the input of each block and computes the rest again when it is needed: one more forward pass,
-# a third more work by the count above.
+# only the input of each block and computes the rest again when it is needed. That is one more
+# forward pass, and a third more work, for the backward pass costs as much as two.
 #
 # <details><summary>Other remedies</summary>
 #
