@@ -316,6 +316,11 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 # %% [markdown]
 # With a mix, or a concatenation of several, one need not know the best state in advance.
 #
+# **Mix the states yourself**, for meanings. A tagger must read off a vector what *kind* of thing a name stands for, whatever
+# the sentence is about; to find a word's meaning, its vector need only lie nearest to one of the same meaning, and for that
+# the sentence's topic is often enough. Which state alone is best there, and does a mix beat it? [Mechanisms in
+# motion](../book/motion.md#mix-the-layers).
+#
 # The green band in the figure of the states is MiniLM fine-tuned on the same 130 sentences, also under a linear layer:
 # from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f
 # --> over five seeds, on the 60 test sentences and on all 90 alike. Several frozen vectors reach this band. (The best of

@@ -450,6 +450,7 @@ const FIGURES = {
   examining: async () => (await import("./examining.js")).Examining,
   gate: async () => (await import("./gate.js")).Gate,
   dice: async () => (await import("./dice.js")).Dice,
+  mixing: async () => (await import("./mixing.js")).Mixing,
   linking: async () => (await import("./linking.js")).Linking,
   pulling: async () => (await import("./pulling.js")).Pulling,
   filling: async () => (await import("./filling.js")).Filling,

@@ -23,8 +23,10 @@ function file(address, heard = () => {}) {
   return blob;
 }
 
-// What a file holds as text, for a figure that needs no worker; its path as seen from here.
-export const textOf = async (path) => (await file(new URL(path, import.meta.url).href)).text();
+// What a file holds, as text or as bytes, for a figure that needs no worker; its path as seen from here.
+const blobOf = (path) => file(new URL(path, import.meta.url).href);
+export const textOf = async (path) => (await blobOf(path)).text();
+export const bytesOf = async (path) => (await blobOf(path)).arrayBuffer();
 
 // A further script, when it is needed.
 export const more = (path) =>

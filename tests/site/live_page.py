@@ -28,6 +28,7 @@ IN_CHAPTERS = {
     "14_fine_tuning": ["similarity", "sentiment"],
     "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],
+    "15b_which_layers": ["mixing"],
     "16_what_bert_learns": ["reader"],
     "16b_probing": ["probes"],
     "16c_trees": ["linking"],

@@ -60,6 +60,7 @@ HANDS = {
     "filling": Hand(MOTION, text="a b c", part="input[type=range]", then="ArrowRight", starts=""),
     "dice": Hand(MOTION, text="The dog barks.", touched=".lv-row button:nth-child(2)"),
     "examining": Hand(MOTION, **SLIDER),
+    "mixing": Hand(MOTION, **SLIDER, touched=".lv-occurrences [aria-pressed=false]"),
     "linking": Hand(MOTION, **SLIDER, touched=".lv-links g"),
     "pulling": Hand(MOTION, **SLIDER),
     "through": Hand(THROUGH, text=SENTENCE, part=".lv-view [data-place]"),
@@ -72,7 +73,7 @@ HANDS = {
     ),
 }
 TEXTS = [name for name, hand in HANDS.items() if hand.text]
-DIALS = ["gate", "stream", "smoothing", "filling", "examining", "pulling"]
+DIALS = ["gate", "stream", "smoothing", "filling", "examining", "mixing", "pulling"]
 
 
 def opened(live, name, **options):

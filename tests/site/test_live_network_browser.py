@@ -152,6 +152,17 @@ class Share(InAFigure):
         box_of(page, self.name).locator(".lv-why .lv-arithmetic").wait_for()
 
 
+class Preset(InAFigure):
+    """A mix whose table comes when another one is asked for."""
+
+    def press(self, page):
+        box_of(page, self.name).get_by_role("button", name="Only 6").click()
+
+    def answers(self, page):
+        super().answers(page)
+        box_of(page, self.name).locator(".lv-occurrences").wait_for()
+
+
 class Ask(InAFigure):
     """The page "Ask the book"."""
 
@@ -195,6 +206,7 @@ PLACES = {
     "sentiment": InAFigure("sentiment", model="sentiment.safetensors", vocabulary="vocab.txt"),
     "pieces": InAFigure("pieces", model="translator.json", vocabulary="vocab.txt"),
     "dice": InAFigure("dice", "book/motion.html", vocabulary="vocab.txt"),
+    "mixing": Preset("mixing", "book/motion.html", model="senses.products"),
     "through": InAFigure("through", "book/through.html", **TRANSLATOR),
     "at_work": InAFigure("at_work", "book/through.html", **TRANSLATOR),
     "inside": Inside("at_work", "book/through.html", **TRANSLATOR),
@@ -203,6 +215,7 @@ PLACES = {
 }
 FILES = [(name, kind) for name in PLACES for kind in ("model", "vocabulary")]
 FILES.remove(("dice", "model"))
+FILES.remove(("mixing", "vocabulary"))
 OURS = {
     "cut": "came only in part: the connection broke.",
     "page": "could not be fetched: a web page came in its place.",

@@ -30,6 +30,7 @@ PULLING = "Pulled together, pushed apart"
 STREAM = "A vector on its way through the layers"
 GATE = "What a gate keeps"
 EXAMINING = "Two systems, one test"
+MIXING = "Mix the layers yourself"
 LINKING = "A tree out of a table"
 IN_CHAPTERS = {
     "01_bottleneck": GATE,
@@ -38,6 +39,7 @@ IN_CHAPTERS = {
     "09b_cache": FILLING,
     "13_pretraining": DICE,
     "13b_how_sure": EXAMINING,
+    "15b_which_layers": MIXING,
     "16c_trees": LINKING,
     "17_sentence_bert": PULLING,
 }
