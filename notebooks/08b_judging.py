@@ -244,7 +244,7 @@ draw("clipped_counts")
 #   score is multiplied by the **brevity penalty**, $e^{1 - r/c}$.
 # - *No zero wipes out the product.* If no piece of some length is right, half a hit is counted for
 #   it; for the next such length a quarter, and so on. (The program sacrebleu does this by default:
-#   `smooth:exp`.)
+#   `smooth:exp`.) Where not one word is right, or nothing is four words long, the score is 0.
 
 
 # %%
@@ -361,8 +361,8 @@ for options in ({}, {"lowercase": True}, {"tokenize": "char"}):
 # `nrefs` is the number of references; `case` says whether capitals count (`lc`: they do not);
 # `eff`, whether an $n$ is left out for which the translation is too short (three words have no four
 # in a row); `tok`, how the text was cut: `13a` as for WMT, the yearly contest of translation
-# systems, whose test sets most papers use. (sacrebleu's line before this one showed the four
-# shares, the brevity penalty BP and the lengths.)
+# systems, whose test sets most papers use. (The line `BLEU = …` further up shows the four shares,
+# the brevity penalty BP and the lengths as well.)
 #
 # </details>
 #
@@ -442,7 +442,7 @@ for name, row in TABLE_2.items():
 # %% [markdown]
 # Into German, both Transformers beat everything else in the table, ensembles included, and base
 # does so at the lowest cost. Into French, big's 41.0 is the best of a single system, but two
-# ensembles score higher, and base is below all four other single systems. (A later version of the
+# ensembles score higher, and base is below the four older single systems. (A later version of the
 # paper reports 41.8, above everything in the table.)
 #
 # The abstract's "small fraction of the training costs" of the best models is right for English to
@@ -463,11 +463,12 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # on one CPU core, in about an hour: 4 + 4 blocks of width 128, two million parameters, with the
 # byte pairs of [chapter 7](07_subwords.ipynb) and the recipe of [chapter 8](08_training.ipynb).
 #
-# On validation captions, BLEU from German to English is
-# 7.8<!-- multi30k_cpu: de-en/validation_by_step/400/mean .1f --> after 400 steps,
-# 32.0<!-- multi30k_cpu: de-en/validation_by_step/1600/mean .1f --> after 1,600 and
-# 40.3<!-- multi30k_cpu: de-en/validation_by_step/8000/mean .1f --> after 8,000. By then the model
-# has gone through the captions some thirty times, and it still gets no worse on new ones.
+# On validation captions, BLEU from German to English is 7.8<!-- multi30k_cpu:
+# de-en/validation_by_step/400/mean .1f --> after 400 steps, 32.0<!-- multi30k_cpu:
+# de-en/validation_by_step/1600/mean .1f --> after 1,600 and 40.3<!-- multi30k_cpu:
+# de-en/validation_by_step/8000/mean .1f --> after 8,000. By then the model has gone through the
+# captions some thirty times. On new ones the score hardly rises any more, but it has not begun to
+# fall in earnest.
 #
 # Two tricks of the paper come at the end: averaging the last five saved sets of weights, and beam
 # search ([chapter 9](09_generating.ipynb)). On the test set of 1,000 captions each adds 0.5 to 1.0
@@ -623,9 +624,9 @@ assert (
 )
 
 # %% [markdown]
-# Six of the twelve are right. One is the human's sentence word for word; the *typical* ones have 42
-# to 67 points and lose the rest to "play" for "are playing" or "store" for "shop". In the same
-# range stand two that nobody could use, the man for *niemand* and a row of syllables for *siebzehn
+# Six of the twelve are right. One is the human's sentence word for word; the other five have 42 to
+# 67 points and lose the rest to "play" for "are playing" or "store" for "shop". In the same range
+# stand two that nobody could use, the man for *niemand* and a row of syllables for *siebzehn
 # Pinguine*: most of their other words are right.
 #
 # The second column ranks these twelve better, and needs no reference: all that are right have 0.34
@@ -773,8 +774,8 @@ assert max(shares.values()) > 0.95
 assert sum(share > 0.7 for share in shares.values()) >= 3
 
 # %% [markdown]
-# So does attention show which word was translated from which? For digits, most heads do (which ones
-# differs from run to run). For "hundert" it depends on the head (means of five seeds,
+# So does attention show which word was translated from which? For digits, most heads do (not the
+# same ones in every run). For "hundert" it depends on the head (means of five seeds,
 # [results](../book/results/translators.md#alignment)):
 #
 # | writing "hundert", looked most at "hundred" | share |

@@ -117,10 +117,10 @@ draw("chain_rule")
 # <details><summary>Answer</summary>
 #
 # Still 4: the bits are 1, 4 and 1, again 2 on average, and the product is again 1/64. Perplexity is
-# an average of factors, so the mean is taken of the *logarithms*. The mean of the three
-# perplexities, 6.7, is always too high when they differ. (This is a real bug, too: the mean of the
-# perplexities of many batches is not the perplexity of the text. Add up the losses, divide once,
-# and take $e$ to the result.)
+# an average of factors, so the mean is taken of the *logarithms*. A mean of perplexities, here 6.7,
+# is too high whenever they differ. (This is a real bug, too: the mean of the perplexities of many
+# batches is not the perplexity of the text. Add up the losses, divide once, and take $e$ to the
+# result.)
 #
 # </details>
 
@@ -606,8 +606,8 @@ assert log[400][1] > log[STEPS][1] + 0.15
 
 # %% [markdown]
 # The first losses are near $\ln 512$, and the samples go from shuffled tokens to something like
-# words. On text that it has read the model is only a little better than on new text: each block
-# came about once, and little was learned by heart.
+# words. On text that it has read the model is only a little better than on new text, and so is the
+# table of pairs: each block came about once, and little was learned by heart.
 #
 # The Transformer is soon better than the unigram model, and then takes most of the training to
 # catch up with a table of pairs. The table has counted the whole text; the network has to find the
@@ -739,7 +739,8 @@ ax.set(ylim=(1.3, 2.6))
 plt.show()
 
 # %% [markdown]
-# On this first half the mean passes the table of seven letters between steps 5,500 and 6,000.
+# On the first half of the new text (the figure) the networks' mean becomes better than the table of
+# seven letters between steps 5,500 and 6,000.
 #
 # Why train a network, then? Its curve was still falling at the end (partly because the learning
 # rate fell), while a longer table helps no further. And its parameters do not grow with the text,
@@ -832,10 +833,10 @@ plt.show()
 #
 # ### In pieces of words
 #
-# The same class, a little larger (2.6 million parameters), learned from Wikipedia: WikiText-2, two
-# million words, in 4,096 subwords ([chapter 7](07_subwords.ipynb)), in
-# 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes of a core that had other
-# work, too.
+# The same class, again four blocks of width 192 (with 2.6 million parameters, for there are more
+# token vectors), learned from Wikipedia: WikiText-2, two million words, in 4,096 subwords ([chapter
+# 7](07_subwords.ipynb)), in 133<!-- language_models_wikitext: trained/minutes/mean .0f --> minutes
+# of a core that had other work, too.
 
 # %% tags=["nbval-ignore-output"]
 encyclopedist, subwords = stored.language_model("wikitext")
@@ -846,11 +847,11 @@ print(textwrap.fill(text, 76))
 assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 
 # %% [markdown]
-# It sounds like an article, for about a clause at a time. (`<unk>` stands for a rare word, `@-@`
-# for a hyphen.) Its rivals count subwords. A subword costs more than a letter, so the losses are
-# again given per character: on new articles a table of five subwords costs
-# 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> nats, the network
-# 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> (one seed).
+# It sounds like an article, for about a clause at a time. (In other samples `<unk>` stands for a
+# rare word, and `@-@` for a hyphen.) Its rivals count subwords. A subword costs more than a letter,
+# so the losses are again given per character: on new articles a table of five subwords costs
+# 1.063<!-- language_models_wikitext: counted/5/nats/test .3f --> nats, the network 0.997<!--
+# language_models_wikitext: trained/sliding/test/mean .3f --> (one seed).
 #
 # <details><summary>Shorter tables</summary>
 #
@@ -862,8 +863,9 @@ assert sum(p.numel() for p in encyclopedist.parameters()) == 2_615_424
 # | network, with at least 128 subwords before each | 1.007<!-- language_models_wikitext: trained/sliding/validation/mean .3f --> | 0.997<!-- language_models_wikitext: trained/sliding/test/mean .3f --> |
 #
 # Neither the network nor the tables have read either split. Here the network is ahead by 0.06 to
-# 0.07 nats; on the plays it was 0.03, but there it was smaller, and trained for less long. (Plays
-# and articles differ: compare the rows here with each other, not with the numbers for Shakespeare.)
+# 0.07 nats; on the plays the lead was 0.03, but that network was smaller, and trained for a shorter
+# time. (Plays and articles differ: compare the rows here with each other, not with the numbers for
+# Shakespeare.)
 #
 # </details>
 #
@@ -908,7 +910,8 @@ assert shares[2][0] - shares[2][1] < 0.1 and shares[5][0] - shares[5][1] > 0.3
 # well. So `data.python_manual` splits by *document*, and drops every paragraph that it has met
 # before.
 #
-# Two more bugs of this kind wait in [chapter 10b](10b_agreement.ipynb#the-answer-in-plain-sight).
+# Two other bugs that make a loss too good to be true wait in [chapter
+# 10b](10b_agreement.ipynb#the-answer-in-plain-sight): there the model can read its answers.
 
 # %% [markdown]
 # ## Exercises

@@ -407,8 +407,9 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 # %% [markdown]
 # ## Real weights
 #
-# MiniLM is a BERT of six layers, taught to imitate a larger model (Wang et al., 2020). Its file holds 104 tensors
-# under Hugging Face's names. A table translates them into ours:
+# MiniLM is a BERT of six layers, taken from a model of twelve that had been taught to imitate a
+# larger one (Wang et al., 2020). Its file holds 104 tensors under Hugging Face's names. A table
+# translates them into ours:
 
 # %% tags=["hide-input"]
 state = minilm.load()
@@ -618,9 +619,9 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 #
 # <details><summary>Answer</summary>
 #
-# Nearly half of it. "He" gives the most of all but "dog" itself, but this head looks at the dog from everywhere. The
-# large number alone could not have told us that. (One head, one pair: chapter 16 holds heads for grammar against
-# baselines, on many sentences.)
+# Nearly half of it. "He" gives the most of all but "dog" itself, but this head looks at the dog
+# from everywhere. The large number alone could not have told us that. (One head, one pair: chapter
+# 16 compares heads for grammar with baselines, on many sentences.)
 #
 # </details>
 
@@ -654,8 +655,9 @@ assert max(from_he[1:6]) < 0.3 and from_he[0] > 0.3
 # %% [markdown]
 # It looks at the dog, whether the dog finds or is found, and hardly at the boy. Without a dog, no word gets much.
 #
-# In BERT base, the middle layers give much of their attention to `[SEP]`, which means nothing by itself (Clark and
-# others, 2019). In MiniLM, as means over the seven words and the twelve heads:
+# In BERT base, the middle layers give much of their attention to `[SEP]`, which means nothing by
+# itself (Clark and others, 2019). In MiniLM, for the pair about the dog, as means over its seven
+# words and the twelve heads:
 
 # %%
 inner = [i for i, token in enumerate(pair.tokens) if not token.startswith("[")]
@@ -925,8 +927,8 @@ cosine = F.cosine_similarity(no_segments, alone, dim=-1)
 print(f"all segments 0: lowest cosine to the right vector {cosine.min():.3f}")
 
 # %% [markdown]
-# Hardly a difference, for *this checkpoint*. Do not count on it after fine-tuning on pairs. Now leave out `[CLS]` and
-# `[SEP]`.
+# Hardly a difference, for this pair and *this checkpoint*. Do not count on it after fine-tuning on
+# pairs. Now leave out `[CLS]` and `[SEP]`.
 
 # %% [markdown]
 # **Predict.** The twelve sentences about light are read without special tokens, so that the first word, a pronoun,

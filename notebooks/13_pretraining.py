@@ -781,6 +781,10 @@ if SOURCE == "offline" and not LARGE:
 # %% [markdown]
 # ## What it learned, and what not
 #
+# For several hundred steps the perplexity hardly fell. Why this plateau? Our guess: the layers have
+# to learn two things *together*, to look at the neighbours of a hole and to conclude something from
+# them. Either alone is of little use.
+#
 # <details><summary>Other seeds</summary>
 #
 # Three seeds, each trained from its first step to its last, ended at perplexities from 52.9<!-- pretraining:
@@ -789,11 +793,10 @@ if SOURCE == "offline" and not LARGE:
 #
 # </details>
 #
-# Why the plateau before the fall? Our guess: the layers have to learn two things *together*, to look at the neighbours
-# of a hole and to conclude something from them. Either alone is of little use.
-#
-# Does the model use the *order* of what it reads, or only which tokens are near? Let the two neighbours of a hole
-# change places, and ask again. Beside it stands a table that counts left and right neighbours alike.
+# Does the model use the *order* of what it reads, or only which tokens are near? Let the two
+# neighbours of a hole change places, and ask again. (We take one hole in each text, with a word on
+# either side, so the perplexities are not those from before.) Beside the model stands a table that
+# counts left and right neighbours alike.
 
 
 # %%
@@ -1124,7 +1127,8 @@ assert share_of_special(batch, forgotten) > 0.05
 #    (the matrix is tied). The loss of the pair is added, with no weight.
 # 3. 1,600 steps on a CPU teach a small BERT, after a long plateau, to use the order of the tokens around a hole; of
 #    the next sentence they teach it little.
-# 4. A masked model is judged where `[MASK]` stands: elsewhere it only has to repeat what it reads.
+# 4. A masked model is judged where `[MASK]` stands: at a token that was left as it is, it only has
+#    to repeat what it reads.
 # 5. The library has `mask_tokens`, `masked_batch`, `fill_mask` and `evaluate` under the same names, in
 #    `lectures_lib.training.pretraining`.
 #

@@ -141,14 +141,16 @@ for n in (80, 640, 1600, 5000):
 # course's [experiments](../book/results/fine_tuning.md#fine-tuning-small):
 
 # %% [markdown]
-# **Predict.** SST-2 was fine-tuned with four seeds and asked about 872 sentences. Which is larger, the scatter of the four
-# accuracies or the standard error of the test set?
+# **Predict.** A model was fine-tuned on SST-2 (film reviews: praise or complaint?) with four seeds
+# and asked about 872 sentences. Which is larger, the scatter of the four accuracies or the standard
+# error of the test set?
 #
 # <details><summary>Answer</summary>
 #
-# The test set's, nearly three times. It is tempting to take the spread over the seeds for *the* uncertainty, because
-# papers print it behind the "±". But all four models were asked the same sentences: if those happen to be easy, they
-# are easy for all four, and the spread does not show it.
+# The test set's: it is nearly three times as large. It is tempting to take the spread over the
+# seeds for *the* uncertainty, because papers print it behind the "±". But all four models were
+# asked the same sentences: if those happen to be easy, they are easy for all four, and the spread
+# does not show it.
 #
 # </details>
 
@@ -235,11 +237,10 @@ assert low[8] < high[8] and (low[13:] > high[13:]).all()  # where the bands part
 #
 # <details><summary>Answer</summary>
 #
-# Once in 10. Six numbers can be dealt to two recipes in 20 ways, all equally likely, and in two of these one recipe
-# has the upper three. Once in 20 is right if you named *which* recipe would win before you looked. Once in 64 would be
-# right for six independent tosses of a coin. (The simulation is a draw, too: it may miss the count by a hundredth. Its
-# *t*-test, made for few draws, divides the difference of the means by its standard error, and asks how often luck
-# makes so large a ratio.)
+# Once in 10. Six numbers can be dealt to two recipes in 20 ways, all equally likely, and in two of
+# these one recipe has the upper three. Once in 20 is right if you named *which* recipe would win
+# before you looked. Once in 64 would be right for six heads in six tosses of a coin. (The
+# simulation is a draw, too: it may miss the count by a hundredth.)
 #
 # </details>
 
@@ -262,7 +263,8 @@ low, high = np.quantile(deviations, [0.025, 0.975])
 print(f"standard deviation of three, in place of 1: {low:.1f} to {high:.1f}")
 
 # %% [markdown]
-# So much for luck alone:
+# So much for luck alone. (The *t*-test, made for few draws, divides the difference of the means by
+# its standard error, and asks how often luck makes so large a ratio.)
 #
 # | one sees | with two equal recipes |
 # |---|---|
@@ -450,10 +452,11 @@ assert 0.05 < (sure["MiniLM"] - sure["words"]).mean() < 0.3
 #
 # <details><summary>Answer</summary>
 #
-# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight times. One expects
-# both to say the same. But the bootstrap knows only these 80 sentences. The second program never won one of them, so
-# it wins none in any test set that is drawn from them, and only once in 60 draws does none of the four turn up. That a
-# fifth might have gone the other way, it cannot know.
+# The bootstrap leaves 0 out, and the sign test is at 0.125: four coins fall alike once in eight
+# times. One expects both to say the same. But the bootstrap knows only these 80 sentences. The
+# second program never won one of them, so it wins none in any test set that is drawn from them, and
+# only once in 60 draws does none of the four turn up. It cannot know that a fifth disagreement
+# might have gone the other way.
 #
 # </details>
 
@@ -588,10 +591,11 @@ assert abs(best.mean() - 0.62) < 0.006 and abs(anew.mean() - 0.5) < 0.005
 assert np.quantile(best, 0.025) >= 0.57
 
 # %% [markdown]
-# Whatever is chosen among many *by a number*, that number is too good: for heads, layers, learning rates, and the step
-# at which training stops. The way out costs a few examples. Choose on the **validation** split; ask the **test** split
-# once, about what was chosen. And give every system the same number of tries: a model with twenty learning rates beats
-# its equal with one by up to seven points on the 80 sentences by which it was chosen (exercise 3).
+# Whatever is chosen among many *by a number*, that number is too good: for heads, layers, learning
+# rates, and the step at which training stops. The way out costs a few examples. Choose on the
+# **validation** split; ask the **test** split once, about what was chosen. And give every system
+# the same number of tries: the best of twenty learning rates beats an equally good recipe that had
+# one try by up to seven points, on the 80 sentences by which it was chosen (exercise 3).
 #
 # ## Compared with what?
 #

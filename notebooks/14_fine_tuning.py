@@ -101,9 +101,9 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # <details><summary>Answer</summary>
 #
 # It is $1\cdot(-0.88) + 2\cdot 0.88 = 0.88$, positive. If the third number rises by 1, the right
-# class's score rises by 1 and the wrong one's by 2, so the loss would like it smaller. The 0 is
-# tempting because the *weights* in that column do get a gradient of 0: the gradient of the weights
-# is multiplied by $x$, the gradient of $x$ by the weights.
+# class's score rises by 1 and the wrong one's by 2; so the loss falls when this number falls. The 0
+# is tempting because the *weights* in that column do get a gradient of 0: the gradient of the
+# weights is multiplied by $x$, the gradient of $x$ by the weights.
 #
 # </details>
 
@@ -530,9 +530,10 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # <details><summary>Answer</summary>
 #
 # The one that has looked at nothing: 0.82 against 0.77. Its recall is 7/7 and its precision 7/10;
-# the other's are 5/7 and 5/6. F1 does not count what was rightly left alone, so it is fair where
-# the class that is looked for is the rare one. (In MRPC it is not: two thirds of its pairs say the
-# same, and whoever always says so has an F1 of 0.8.) Matthews tells the two apart, 0.00 and 0.36.
+# the other's are 5/7 and 5/6. F1 leaves out the bad sentences that were rightly called bad, so it
+# is a fair measure where the class one looks for is rare. (In MRPC it is not: two thirds of the
+# pairs say the same, and whoever always says so has an F1 of 0.8.) Matthews tells the two apart,
+# 0.00 and 0.36.
 #
 # </details>
 

@@ -122,9 +122,9 @@ class OurTagger(nn.Module):
 # <details><summary>Answer</summary>
 #
 # Six labels, one for each word, however it is cut: in the paper a word's first piece carries its
-# label, the others none. `B-person` would begin a new name in the middle of a word. `I-person` is
-# not false, and some label all pieces that way; but then a word of three pieces counts three times,
-# in the loss and in the measure.
+# label, the others none. `B-person` would begin a new name in the middle of a word. `I-person`
+# would not be false: some people label every further piece of a name `I-`. But then a word of three
+# pieces counts three times, in the loss and in the measure.
 #
 # </details>
 
@@ -906,11 +906,11 @@ print("by words →", len(entities(["B-person"])), "name")
 #
 # ### Two argmaxes
 #
-# Best start and best end, chosen separately, are quicker to write than a search. (Hugging Face's
-# issue 13347 asks what to do with the results; tutorials of the library Captum printed empty
-# answers, issue 684.) An answer that ends before it begins is quoted as an empty text, and an empty
-# text is taken for "no answer". Nothing fails, and the questions *without* answer look well
-# understood. How often does it happen to the course's reader, and with which questions?
+# Best start and best end, chosen separately, are quicker to write than a search. (Two public
+# programs that did so are among the references.) An answer that ends before it begins is quoted as
+# an empty text, and an empty text is taken for "no answer". Nothing fails, and the questions
+# *without* answer look well understood. How often does it happen to the course's reader, and with
+# which questions?
 
 # %% tags=["nbval-ignore-output"]
 scores = fine_tuning.scores(reader, asked)

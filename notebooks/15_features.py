@@ -443,9 +443,9 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # mostly at the beginning of its sentences, the vectors would find it without any understanding. So
 # the set is **matched**: for each word, both meanings stand equally often at each position.
 #
-# That is not enough. No sentence is its own neighbour, so at its own position the *wrong* meaning
-# is ahead by one. Therefore only neighbours with the word at another position are allowed (in code,
-# `may`):
+# That is not enough. Say each meaning stands at position 3 in two sentences. A sentence is not its
+# own neighbour, so at its position it meets one sentence of its own meaning and two of the *wrong*
+# one. Therefore only neighbours with the word at another position are allowed (in code, `may`):
 
 # %% tags=["remove-input"]
 draw("nearest_by_position")
@@ -547,7 +547,8 @@ assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 # <details><summary>Which state is best?</summary>
 #
 # Of the states 2 to 6, counted in pairs in the same way, 6 is ahead of 4 by 9 to 1, but of 2 and of
-# 3 only by 8 to 3 and of 5 by 4 to 2. Among these nobody can say.
+# 3 only by 8 to 3 and of 5 by 4 to 2, which coins often do. Only 4 seems to be behind, and that
+# comparison was picked among many.
 #
 # </details>
 #

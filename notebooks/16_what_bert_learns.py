@@ -261,9 +261,9 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 #
 # In four of the six layers, more than half of the attention goes to no word at all: it rests on
 # `[CLS]`. (On real text it is about half.) In BERT base, Clark and others found, it rests on
-# `[SEP]`. Such a place is now called an *attention sink*. Little comes of this attention: a head
-# adds weight times vector, and the vectors that BERT's heads fetch from `[SEP]` are short
-# ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
+# `[SEP]`. Such a place is now called an *attention sink*. Little comes of this attention, at least
+# in BERT base: what a head adds is weight times vector, and the vectors that its heads fetch from
+# `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
 #
 # ### Heads that follow grammar
 #

@@ -620,9 +620,10 @@ assert expected["tag"] < expected["relation"] < 3
 # On UD English, where a test has thousands of words, the expected layers are 1.5<!-- probing:
 # tag/minilm/expected_layer/mean .1f --> for tags and 1.7<!-- probing:
 # relation/minilm/expected_layer/mean .1f --> for relations; both centres are 2.4<!-- probing:
-# tag/minilm/centre_of_gravity/mean .1f -->. By expected layers tags come first in each of the three
-# draws, by a quarter of a layer at most; by centres relations do, by less still. If this is a
-# pipeline, it is a short one: neither task gains anything to speak of after state 3.
+# tag/minilm/centre_of_gravity/mean .1f -->. By the expected layer, tags come first in each of three
+# draws of sentences, by a quarter of a layer at most. By the centre of gravity, relations come
+# first, by even less. If this is a pipeline, it is a short one: neither task gains anything to
+# speak of after state 3.
 
 # %% [markdown]
 # ## What goes wrong

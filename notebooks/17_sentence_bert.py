@@ -162,9 +162,9 @@ print(f"65 hours for all pairs: {1000 * 65 * 3600 / pairs:.1f} ms for each")
 # with every text while somebody waits.
 #
 # So let each sentence have *one vector of its own*, computed once and stored. The price: whatever
-# anyone may ask about the sentence later has to be in these 384 numbers. A network that reads pairs
-# is a **cross-encoder**; one that reads each text alone is a **bi-encoder**. Ours uses the same
-# weights for both sides: it is **siamese**.
+# anyone may ask about the sentence later has to be in its vector, 384 numbers in MiniLM. A network
+# that reads pairs is a **cross-encoder**; one that reads each text alone is a **bi-encoder**. Ours
+# uses the same weights for both sides: it is **siamese**.
 
 # %% tags=["remove-input"]
 draw("two_encoders")

@@ -248,9 +248,9 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 #
 # Seven and a half times as much. (In training on many chips the authors found it about three times
 # slower than BERT large.) A shared layer is stored once and computed twelve times: sharing saves
-# memory and no operations. And a layer four times as wide has matrices sixteen times as large; half
-# as many layers make that eight (a little less, as attention's scores grow fourfold only).
-# Comparing parameters alone compares the wrong number.
+# memory and no operations. A layer four times as wide has matrices sixteen times as large. There
+# are half as many layers, which leaves eight times the work (a little less, for attention's scores
+# grow only fourfold). Comparing parameters alone compares the wrong number.
 #
 # </details>
 
