@@ -36,8 +36,8 @@ draw("five_heads")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - put a head on a BERT, for single sentences, pairs and endings, and prove it equal to Hugging
-#   Face's;
+# - put a head on a BERT, for single sentences, pairs and endings, and prove the first equal to
+#   Hugging Face's;
 # - choose a measure that fits the task, and compute it by hand;
 # - fine-tune on a CPU, and compare the result with a bag of words and with frozen vectors;
 # - adapt a model by a small difference beside its matrices (LoRA), and merge the two;
@@ -282,8 +282,8 @@ def frozen(train, test):
 # %% [markdown]
 # Fine-tuning is [chapter 8](08_training.ipynb)'s loop: batches of 16, a rate of up to $10^{-4}$,
 # and for `sentiment` 3 epochs, which makes 42 steps. To save time, `body` freezes MiniLM's word
-# table, half of the model. (Results *from five seeds*, from `experiments/fine_tuning_small.py`,
-# train it too.)
+# table, half of the model. (The experiment behind all results *from five seeds*,
+# `experiments/fine_tuning_small.py`, trains it too, and for other numbers of epochs.)
 #
 # <details><summary>With Hugging Face's library</summary>
 #
@@ -517,7 +517,7 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # $FN$ the same for 0. A reader who always says the same gets 0 (0/0 is taken as 0).
 #
 # **F1** is for tasks that look for one class, say pairs that mean the same. Precision $P$: of the
-# pairs that were said to mean the same, how many do? Recall $R$: of the pairs that do, how many
+# pairs that were said to mean the same, what share do? Recall $R$: of the pairs that do, how many
 # were found? $F_1 = 2PR/(P+R)$.
 #
 # For numbers, **Spearman's correlation** asks whether the order is right, whatever the distances.
@@ -568,9 +568,10 @@ assert_close(metrics.matthews(better, right), (5 * 2 - 1 * 2) / (6 * 7 * 3 * 4) 
 # Here the frozen vectors lose most, 30 points, and the bag of words 22: both end near a coin. (With
 # layer and settings chosen on the validation split the bag loses more, and the frozen vectors have
 # 0.62<!-- labelled_sets: acceptability/frozen .2f -->.) Most wrong sentences have the words of a
-# right one in another order. The bag's pairs of neighbours could show that, but few of them occur
-# twice in 120 sentences. The surprise is that the frozen vectors fall too. Fine-tuning, which may
-# change every layer, loses least and ends at about 0.75.
+# right one in another order. The bag's pairs of neighbours could show that, but of the pairs in the
+# test sentences hardly any (19 of 290) occur in the 120 sentences. The surprise is that the frozen
+# vectors fall too. Fine-tuning, which may change every layer, loses least and ends between 0.7 and
+# 0.8.
 #
 # </details>
 
@@ -597,7 +598,7 @@ assert found["acceptability"]["fine-tuned"] > 0.6
 # sentences. The pre-trained body has about 0.75 on both (on the test sentences 0.72<!--
 # fine_tuning_small: acceptability/test/accuracy/min .2f --> to 0.78<!-- fine_tuning_small:
 # acceptability/test/accuracy/max .2f -->, five seeds). So there is no sign that the sentences alone
-# taught it; and 30 or 50 sentences say little ([the whole
+# teach any grammar; and 30 or 50 sentences say little ([the whole
 # table](../book/results/four_tasks.md#grammar-from-120-sentences)).
 #
 # </details>
@@ -750,10 +751,10 @@ by_nearest = metrics.accuracy(nearest, [story["label"] for story in stories])
 print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}")
 
 # %% [markdown]
-# Chance is a quarter. Fine-tuned on 48 stories, the head is right in 0.55<!-- fine_tuning_small:
-# choices/test/accuracy/mean .2f --> of the 20 (five seeds; standard error 0.11), no better than the
-# nearest frozen vector, which has learned from no story. SWAG, the paper's task of this kind, has
-# 73,546 to learn from.
+# Chance is a quarter. Fine-tuned on 48 stories, the head has an accuracy of 0.55<!--
+# fine_tuning_small: choices/test/accuracy/mean .2f --> on the 20 test stories (five seeds; standard
+# error 0.11), no better than the nearest frozen vector, which has learned from no story. SWAG, the
+# paper's task of this kind, has 73,546 to learn from.
 #
 # ## On real data
 #
@@ -765,7 +766,7 @@ print(f"nearest frozen vector, {len(stories)} stories: accuracy {by_nearest:.2f}
 # bag_of_words/accuracy .2f --> and 0.81<!-- fine_tuning_sst2: frozen/accuracy .2f -->. On RTE and
 # STS-B a way without fine-tuning does about as well ([tables, and the paper's training beside
 # ours](../book/results/four_tasks.md#on-four-tasks-of-glue)). To run SST-2 yourself, on the CPU and
-# with patience, set `REAL`:
+# with patience, set `REAL = True`:
 
 # %%
 REAL = False  # True: 67,349 phrases, from the hub or from a mirror
@@ -824,15 +825,16 @@ class LowRank(nn.Linear):
 # both at 0, neither would get a gradient.
 #
 # `low_rank.adapt` freezes the body and puts a `LowRank` in place of every linear layer. The head
-# learns as before. The rate is twenty times as high as for full fine-tuning: with $B$ at 0, the
+# learns as before. The rate is twenty times as high as in the fine-tuning above: with $B$ at 0, the
 # first steps move the difference little.
 #
 # <details><summary>Which matrices, and when a run fails</summary>
 #
-# The paper adapts attention's matrices only; since QLoRA (2023) usually all are adapted. On STS-B
-# one of three seeds ended with a correlation of 0.05<!-- low_rank_stsb: by_seed/1/spearman .2f -->.
-# Fine-tuning all of BERT on few data can fail too; Mosbach et al. (2021) advise more steps. (In the
-# code, `device="meta"` means that the layer makes no numbers of its own.)
+# The paper adapts attention's matrices only; since QLoRA (2023) usually all are adapted. Of our
+# three LoRA runs on STS-B one ended with a correlation of 0.05<!-- low_rank_stsb:
+# by_seed/1/spearman .2f -->. Fine-tuning all of BERT on few data can fail too; Mosbach et al.
+# (2021) advise more steps. (In the code, `device="meta"` means that the layer makes no numbers of
+# its own.)
 #
 # </details>
 
@@ -849,9 +851,9 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 
 
 # %% [markdown]
-# **Predict.** Of each hundred numbers of MiniLM fewer than two learn now. Fully fine-tuned, it had
-# between 0.8 and 0.9 on `sentiment`. How much of that is left? And how much if only the 770 numbers
-# of the head learn?
+# **Predict.** Of each hundred numbers of MiniLM fewer than two learn now. Fine-tuned without LoRA,
+# it had between 0.8 and 0.9 on `sentiment`. How much of that is left? And how much if only the 770
+# numbers of the head learn?
 #
 # <details><summary>Answer</summary>
 #
@@ -891,7 +893,8 @@ print(f"merged, the scores move by {(after - before).abs().max():.0e}")
 assert_close(after, before, atol=1e-4, rtol=0)
 
 # %% [markdown]
-# And with all of SST-2, one epoch (`experiments/low_rank.py`)?
+# And with all of SST-2, one epoch (`experiments/fine_tuning.py` and, for rank 8,
+# `experiments/low_rank.py`)?
 #
 # | what learns | numbers | kept, in half precision | accuracy |
 # |---|---|---|---|
@@ -899,8 +902,8 @@ assert_close(after, before, atol=1e-4, rtol=0)
 # | rank 8 | 0.34 million | 0.7 MB | 0.880<!-- low_rank_sst2: low_rank/accuracy/mean .3f --> |
 # | a linear model of frozen vectors | 385 | 0.8 kB | 0.812<!-- fine_tuning_sst2: frozen/accuracy .3f --> |
 #
-# The standard error on 872<!-- low_rank_sst2: n_asked .0f --> phrases is 0.011, so the first two
-# cannot be told apart.
+# The first is the mean of four seeds, the second of two. The standard error on 872<!--
+# low_rank_sst2: n_asked .0f --> phrases is 0.011, so these two cannot be told apart.
 #
 # The model of rank 8 comes with the course. It learned from film reviews alone. This is its
 # probability of praise:
@@ -921,13 +924,13 @@ for text, scores in zip(
     print(f"{scores.softmax(dim=-1)[1]:.2f}  {text}")
 
 # %% [markdown]
-# It has two answers only, no "mixed" and no "not a film". *The jokes are old* it takes for praise,
+# It has two answers only, no "mixed" and no "not a film". It takes *The jokes are old* for praise,
 # wrongly. [Type your own](../book/live.md#praise-or-complaint).
 
 # %% [markdown]
 # ## What goes wrong
 #
-# Neither of these two bugs raises an error.
+# Neither of the two bugs below raises an error.
 #
 # ### Padding that takes part
 #
@@ -1078,8 +1081,9 @@ for name, options in settings.items():
 #    paper, $5\cdot 10^{-5}$ to $3\cdot 10^{-4}$ for MiniLM here ($2\cdot 10^{-3}$ for LoRA).
 # 2. Where one class is frequent, accuracy flatters whoever always says the same; Matthews gives
 #    that 0. F1 is fair where the class that is looked for is the rare one.
-# 3. Frozen vectors can be as good (sentiment), or better where the body was trained for nearly the
-#    same question (similarity); fine-tuning is better where the last vectors say little (grammar).
+# 3. Frozen vectors can be as good (sentiment, from 220 sentences; not from SST-2's 67,349), or
+#    better where the body was trained for nearly the same question (similarity); fine-tuning is
+#    better where the last vectors say little (grammar).
 # 4. A difference of low rank beside frozen matrices is nearly as good with 1.5 % of the numbers,
 #    and can be added to them at the end.
 # 5. Read the errors.

@@ -515,8 +515,8 @@ def lost(n, size, stride, longest=30):
 print(windows(1000, 384, 128))
 
 # %% [markdown]
-# **Predict.** Windows of 384 pieces, answers of at most 30. How far apart may the windows begin, so
-# that each answer lies whole in one of them: 384, 356, 355, or 192 pieces?
+# **Predict.** Windows of 384 pieces, answers of at most 30. How far apart may the windows begin at
+# most, so that each answer lies whole in one of them: 384, 356, 355, or 192 pieces?
 #
 # <details><summary>Answer</summary>
 #
@@ -585,15 +585,17 @@ print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
 #
 # A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold
 # `best_spans` never asks `[CLS]`. Had it asked, the reader would have been silent on all four
-# questions: "no answer" has 4.1, 4.6, 4.3 and 4.1 there, the quoted spans 3.0, 1.8, 1.1 and 2.8.
+# questions of the next cell: "no answer" has 4.1, 4.6, 4.3 and 4.1 there, the quoted spans 3.0,
+# 1.8, 1.1 and 2.8.
 #
-# In windows it finds 2003, with 8.3 against 3.7. Yet in windows of 384 one answer stays wrong. Of
-# the right notice alone the reader says "Hugh Parry", as it should; here another notice's "Carla
-# Jimenez" has the higher score. Two things are to blame. Windows of 384 are twice as long as any
-# text this reader was trained on: in windows of 192, a new one every 64, it says "Hugh Parry". And
-# in training spans compete within one text, never with those of another window. (In Google's code
-# most windows of a long text are taught `[CLS]`, and a beginning counts only in the window where it
-# has the most text around it.)
+# In windows of 384 it finds 2003, with 8.3 against 3.7 for "no answer". Yet one of the four answers
+# stays wrong, that to *Who owns the shop in Aldery?* Given the right one of the paper's texts
+# alone, the reader says "Hugh Parry", as it should; here "Carla Jimenez", from another text, has
+# the higher score. Two things may be to blame. Windows of 384 are twice as long as any text this
+# reader was trained on: in windows of 192, a new one every 64, it says "Hugh Parry". And in
+# training spans compete within one text, never with those of another window. (In Google's code most
+# windows of a long text are taught `[CLS]`, and a beginning counts only in the window where it has
+# the most text around it.)
 #
 # </details>
 
@@ -633,10 +635,10 @@ for answer in ("2003", "behind the chapel", "fifty years", "Hugh Parry"):
 # %% [markdown]
 # ### When is an answer right?
 #
-# SQuAD has two measures. For both, the answers are first lower-cased and stripped of punctuation
-# and articles. **Exact match** asks whether they are then equal; **F1** is that of their words. Of
-# several right answers, the one most like what was said counts. Where there is no right answer,
-# only silence is right.
+# SQuAD has two measures. For either, what was said and the right answer are first lower-cased and
+# stripped of punctuation and articles. **Exact match** asks whether the two are then equal; **F1**
+# is that of their words. Of several right answers, the one most like what was said counts. Where
+# there is no right answer, only silence is right.
 
 
 # %%
@@ -765,10 +767,10 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # | WNUT-17 | 3,394 | entity F1 | 0.00<!-- fine_tuning_wnut: majority/f1 .2f --> | 0.07<!-- fine_tuning_wnut: bag_of_words/f1 .2f --> | 0.26<!-- fine_tuning_wnut: frozen/f1 .2f --> | 0.42<!-- fine_tuning_wnut: fine_tuned/f1/mean .2f --> |
 # | SQuAD | 6,000 | answer F1 | 0.00<!-- fine_tuning_squad: majority/f1 .2f --> | 0.13<!-- fine_tuning_squad: bag_of_words/f1 .2f --> | 0.14<!-- fine_tuning_squad: frozen/f1 .2f --> | 0.56<!-- fine_tuning_squad: fine_tuned/f1/mean .2f --> |
 #
-# "Majority" always says what is commonest: `O`, or for questions nothing. For a question, "bag of
-# words" is the sentence that shares most words with it. On **SQuAD** a linear layer on a frozen
-# body's last vectors is hardly better than that. [Chapter 15b](15b_which_layers.ipynb) asks whether
-# the frozen body shows more elsewhere.
+# "Majority" always says `O`, or for questions nothing (which in SQuAD 1.1 is never right). For a
+# question, "bag of words" is the sentence that shares most words with it. On **SQuAD** a linear
+# layer on a frozen body's last vectors is hardly better than that. Whether other layers of the
+# frozen body show more, [chapter 15b](15b_which_layers.ipynb) asks for names.
 #
 # <details><summary>How it was measured</summary>
 #
@@ -784,9 +786,9 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # [Chapter 14](14_fine_tuning.ipynb#a-small-difference) put two thin matrices beside each of the
 # body's own and let only these learn, 0.34 million numbers. On WNUT-17 that gives an entity F1 of
 # 0.42<!-- low_rank_wnut: low_rank/f1/mean .2f --> from three seeds, as much as training all 22.7
-# million. On SQuAD the F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->, but from twice as
-# many questions, 12,000: that tells nothing about LoRA against full training. Both models come with
-# the course; the second has read the village newspaper above:
+# million. On SQuAD the F1 is 0.66<!-- low_rank_squad: low_rank/f1/mean .2f -->, but from one seed
+# and twice as many questions, 12,000: that tells nothing about LoRA against full training. Both
+# models come with the course; the second has read the village newspaper above:
 
 # %%
 tagger, pieces = stored.entities()

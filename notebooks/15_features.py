@@ -348,8 +348,7 @@ print("hidden states, numbers in each:", *ours.shape)
 
 # %% [markdown]
 # State 0 is the normalised sum of the three embeddings, and each of MiniLM's six layers gives one
-# more. A classifier gets one of these seven vectors from each sentence, here the last of its
-# "light":
+# more. From each sentence a classifier gets one of the seven vectors of "light", here the last:
 
 # %% tags=["remove-input"]
 draw("word_states")
@@ -360,8 +359,8 @@ draw("word_states")
 # regression's 385 numbers are trained. `batch` holds ids, segments and the padding mask, each (12,
 # n); `char_to_token` finds the piece in which the word begins.
 #
-# (The cell also runs without this course's library: put in the hub's name, and rows of yours with
-# "text", "index", the word's first character, and "sense".)
+# (The cell also runs without this course's library: put in the hub's name, and rows of your own
+# with "text", "index" (the place in the text where the word begins) and "sense".)
 
 
 # %%
@@ -422,8 +421,8 @@ assert_close(ours, hidden, atol=1e-5, rtol=0)
 #
 # In the code, `V`, (7, 96, 384), holds every sentence's vector in all states, and `cuts` its ids
 # and the place of its word. `features.cosines_among(V)` has a table (96, 96) of cosines for each
-# state. The function gets one of these tables as `similarity`; `may`, (96, 96), says who is allowed
-# to be whose neighbour.
+# state. The function below gets one of these tables as `similarity`; `may`, (96, 96), says who is
+# allowed to be whose neighbour.
 
 
 # %%
@@ -573,13 +572,14 @@ plt.show()
 # %% [markdown]
 # **Predict.** In its last state "light" (or "bank", "bat", "spring") finds 87 right neighbours of
 # 96, in state 2 it finds 82. How many does `[SEP]` find, the mark after the full stop: no more than
-# a coin, hardly fewer than the word, or something between? Guess for either state.
+# a coin, hardly fewer than the word, or something between? Guess for both states.
 #
 # <details><summary>Answer</summary>
 #
 # In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is
 # tempting to read 0.91 as knowledge that stands at the word. But MiniLM's last training made one
-# vector of the whole sentence, which may be why in the end every place tells what it is about.
+# vector of the whole sentence, which may be why in the end every place tells what the sentence is
+# about.
 #
 # </details>
 
@@ -646,10 +646,10 @@ assert [24, 18] in paired[1] and min(by_coins(*pair) for pair in paired[1]) > 0.
 assert sorted(a - b for a, b in paired[1])[::2] == [6, 13]
 
 # %% [markdown]
-# So the last state shows that MiniLM knows the sentence. Only the states 2 and 5 show that the
-# *word* knows more than any other place: there it is ahead of each by ten or more, as tossed coins
-# would be once in thirty times at most. It is nowhere far ahead of the mean of all others (last
-# line).
+# So the last state shows that MiniLM knows the sentence. Only in states 2 and 5 is the *word*
+# clearly ahead of the piece before it, the piece after it and `[SEP]`: of each by ten sentences or
+# more. Coins would be so uneven at most once in thirty times. And in no state is it far ahead of
+# the mean of all others (last line).
 #
 # Is a cosine of 0.7 high? For a yardstick, take the same 96 sentences and three mean cosines: of
 # two occurrences of one word in the same sense, of two in different senses, and of two different
@@ -691,17 +691,17 @@ assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.
 
 # %% [markdown]
 # **Predict.** The sentences, the vectors and the question are the same. Which of the states 0 to 6
-# is best now? And when, as before, only neighbours at another position are allowed, what is left of
-# its lead: is it at a coin's 0.5 again?
+# is best now? And what becomes of its share when, as before, only neighbours at another position
+# are allowed?
 #
 # <details><summary>Answer</summary>
 #
 # State 0: all of them, 1.0. It holds the word and the position, and in these sets the position
 # gives the meaning away. The last state, as good as any in the matched set, is now the worst of the
 # seven, with about 0.90. One would conclude the opposite of before: "the embeddings know every
-# meaning, and the layers forget some of it". At other positions only, state 0 still has 0.92, and
-# position alone 0.82, for early stands near early. If you expected 0.5, you took one of the two
-# remedies for both.
+# meaning, and the layers forget some of it". At other positions only, state 0 loses its lead (state
+# 3 is best, with 0.95), but it still has 0.92, and position alone has 0.82, for early stands near
+# early. If you expected 0.5, you took one of the two remedies for both.
 #
 # </details>
 
@@ -816,7 +816,7 @@ print(f"loss without: {loss:.4f}")
 #    position of the word. In sets that are not matched, position alone scored 1.0.
 # 5. Two controls belong beside that share: the mean of the other words' static vectors (0.80
 #    against 0.91), and another place of the sentence. In MiniLM's last state `[SEP]` finds hardly
-#    fewer.
+#    fewer right neighbours than the word.
 #
 # **Homework 6**, question 6, is about this chapter: [exercises](../exercises/hw6_using_bert.ipynb).
 #

@@ -96,8 +96,8 @@ logging.disable_progress_bar()
 # | structural probe (Hewitt and Manning, 2019) | distances between vectors | one matrix | nearness again; the words themselves; tags |
 #
 # The last column matters most. "This head finds 94 % of the governors" says nothing until we know
-# how many can be found *without any grammar*. So results have a baseline beside them, and most a
-# second one: a BERT of the same size that was never trained.
+# how many can be found *without any grammar*. So every result has a baseline beside it, and most
+# have a second one: a BERT of the same size that was never trained.
 #
 # We use 154 short sentences, written and annotated for this book. Where it matters, the text adds
 # what real English gives, from the treebank UD English EWT.
@@ -121,7 +121,7 @@ for field in ("words", "upos", "heads", "relations"):
 # <details><summary>Answer</summary>
 #
 # A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects
-# before their verbs. In a drawing the long links catch the eye, and most guesses are too low.
+# before their verbs. In a drawing the long links catch the eye, and it is easy to guess too low.
 #
 # </details>
 

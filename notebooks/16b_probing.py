@@ -329,8 +329,8 @@ for task, (n_classes, *kinds) in tasks.items():
 # What is right on the real task minus what is right on the control task is the probe's
 # **selectivity**. From the embeddings, for relations: 0.72 − 0.64 = 0.08. It says how much better
 # the probe does at the real labels, which follow rules, than at labels that can only be memorised
-# word by word. It does not say how many of the real labels were learned by heart: the baseline by
-# word has 0.76 of the tags, more than the control's 0.68.
+# word by word. It does not say how many of the real labels were learned by heart. They may be more
+# than the control's 0.68: each word's usual tag, which is all by heart, already gives 0.76.
 
 # %% [markdown]
 # **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has
@@ -424,8 +424,8 @@ for task in tasks:
 # or object.
 #
 # **The control task bites.** From the embeddings, meaningless labels are learned nearly as well as
-# relations; at state 3 much less well. Not all of that drop is to state 3's credit. Its vectors say
-# less of *which* word it is, so the labels are harder to learn by heart.
+# relations; at state 3 much less well. Not all of that drop speaks for state 3. Its vectors say
+# less about *which* word stands there, so the labels are harder to learn by heart.
 #
 # **An untrained BERT gets seven tags in ten right.** That is *below* the baseline without vectors,
 # and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For
@@ -442,8 +442,8 @@ for task in tasks:
 # | relation | 64 %<!-- probing: relation/minilm/layers/0/mean .0f --> | 76 %<!-- probing: relation/minilm/layers/2/mean .0f --> | 77 %<!-- probing: relation/minilm/layers/3/mean .0f --> | 62 %<!-- probing: relation/minilm/layers/6/mean .0f --> | 55 %<!-- probing: relation/by_word/mean .0f --> |
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
-# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!--
-# probing: relation/minilm/selectivity/3/mean .0f -->.
+# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17<!--
+# probing: relation/minilm/selectivity/3/mean .0f --> points.
 #
 # Selectivity is not the last word. [Pimentel and others (2020)](https://arxiv.org/abs/2004.03061)
 # ask for the best probe that can be found, weak or not, and [Voita and Titov
@@ -454,8 +454,8 @@ for task in tasks:
 #
 # **Read a sentence of your own.** These probes for tags, and those of the control task, [run on
 # what you type](../book/live.md#a-sentence-read-by-probes). Try *watch*, as a verb and as a noun.
-# The probe on the embeddings has only the word and its place to go by. From which state on does it
-# tell the two apart, and what does the control probe say about *watch*?
+# The probe on the embeddings has only the word and its place to go by. From which state on do the
+# probes tell the two apart, and what does the control probe say about *watch*?
 #
 # Does BERT base, which was never trained to make sentence vectors, fade at the end, too? On the
 # tasks of [Liu and others (2019)](https://arxiv.org/abs/1903.08855) its middle layers serve best.
@@ -529,12 +529,12 @@ assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 
 # %% [markdown]
 # The last line is a warning. Told the tags of the two neighbours as well, and given no vector, the
-# probe does better than on any of MiniLM's states. It is much the same on UD English: tag and place
-# give 63 %<!-- tags_alone: relation/tag_and_place/mean .0f -->, the embeddings 64 %<!-- probing:
-# relation/minilm/layers/0/mean .0f -->; with the neighbours' tags it is 75 %<!-- tags_alone:
-# relation/tags_of_three_and_place/mean .0f -->, from state 3 77 %<!-- probing:
-# relation/minilm/layers/3/mean .0f -->. (These tags are the treebank's own; MiniLM had to find them
-# first.)
+# probe does better than on any of MiniLM's states. On UD English tag and place give 63 %<!--
+# tags_alone: relation/tag_and_place/mean .0f -->, about as much as the embeddings (64 %<!--
+# probing: relation/minilm/layers/0/mean .0f -->). With the neighbours' tags it is 75 %<!--
+# tags_alone: relation/tags_of_three_and_place/mean .0f -->, here a little less than from state 3
+# (77 %<!-- probing: relation/minilm/layers/3/mean .0f -->). (These tags are the treebank's own;
+# MiniLM had to find them first.)
 #
 # So for what the probe reads, hardly more is needed than the tags around a word. MiniLM may know
 # more, but that has to be shown in another way.
@@ -649,9 +649,9 @@ assert expected["tag"] < expected["relation"] < 3
 #
 # Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell:
 # "the" is a `det` wherever it stands, and without any head of the layer the probes still have
-# nearly all. Objects can be lost: without head 0 thirteen, a sixth, without any other head about
-# half as many at most. And it is the *looking* that counts: let head 0 speak, but look at all words
-# alike, and as many are lost.
+# nearly all. Objects can be lost: without head 0 the probes lose thirteen, a sixth; silencing any
+# other single head costs about half as many at most. And it is the *looking* that counts: let head
+# 0 speak, but look at all words alike, and as many are lost.
 #
 # </details>
 
@@ -801,8 +801,8 @@ for l2 in (1.0, 0.01, 0.0001):
 # 1. A probe is a weak classifier on frozen vectors. If it succeeds, something can be read off them,
 #    by a reader who was trained.
 # 2. In a control task each type has a random label. What a probe gets right there it has learned by
-#    heart; the difference to the real task is its selectivity. It separates layers that accuracy
-#    hardly separates, in part because later states say less of which word it is.
+#    heart; the difference to the real task is its selectivity. It separates layers more clearly
+#    than accuracy does, in part because later states say less about which word it is.
 # 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the
 #    end. But tag and place alone, without a vector, give three quarters of the relations.
 # 4. By differential scores tags come less than a layer before relations. The shares of a scalar mix

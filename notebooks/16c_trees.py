@@ -285,9 +285,10 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
-# Between the two, at 0.37. Where there is a name, MiniLM's impacts hang most words on it, and its verbs have too few
-# links. (In the farmer's sentence, which has no name, "sold" draws them: five in place of three.) The untrained BERT is
-# no better than chance.
+# Between the two, at 0.37. MiniLM's impacts hang most words of a sentence on a single one: on the
+# name, if there is one, otherwise mostly on a noun. So verbs get too few links. (The farmer's
+# sentence is an exception: "sold" gets five in place of three.) The untrained BERT is no better
+# than chance.
 #
 # </details>
 
@@ -373,9 +374,9 @@ for name, above in pair_above.items():
     print(f"{name:13}", *(f"{share:.2f}" for share in above))
 
 # %% [markdown]
-# By MiniLM's impacts the linked pair wins about two times in three, by the untrained twin's no more
-# often than by a coin. But does MiniLM know that two words belong *together*, or only that both of
-# them matter? Take two judges that cannot know anything of pairs.
+# By MiniLM's impacts the linked pair wins about two times in three, by the untrained twin's hardly
+# more often than by a coin. But does MiniLM know that two words belong *together*, or only that
+# both of them matter? Take two judges that cannot know anything of pairs.
 #
 # - The first gives each word one weight, and each pair the sum of its two words' weights. The
 #   weights are fitted so that these sums come as close to MiniLM's impacts as they can.
@@ -526,8 +527,8 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 #
 # Near 0.7: 0.73 from one starting matrix (the random numbers with which training begins), 0.65 from
 # another. From the embeddings near 0.5, no better than the chain, and from the untrained BERT near
-# 0.4. After the last section one expects little. But to *contain* something and to *answer* with it
-# are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
+# 0.4. After perturbed masking one expects little. But to *contain* something and to *answer* with
+# it are two things: a matrix that has seen 114 trees can turn the vectors so that the trees show.
 #
 # </details>
 
@@ -675,11 +676,11 @@ assert max(of_few) < min(of_tags) - 0.05
 assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 12)
 
 # %% [markdown]
-# Tags and places are enough for such trees. And the embeddings and the untrained twin were easy to
-# beat, because in both, tags are harder to read (chapter 16b has 90 % and 70 % of them right, from
-# state 2 97 %). It is no small thing that the middle states hold tags: the matrix was given the
-# treebank's, and MiniLM had to find them itself. But that they hold *trees*, these sentences do not
-# show.
+# Tags and places are enough for such trees. That may also be why the embeddings and the untrained
+# twin were easy to beat: in both, tags are harder to read (chapter 16b has 90 % and 70 % of them
+# right, from state 2 97 %). It is no small thing that the middle states hold tags: the matrix was
+# given the treebank's, and MiniLM had to find them itself. But that they hold *trees*, these
+# sentences do not show.
 #
 # (Are 27 numbers easier to learn from than 384? The last line gives the matrix state 2 in 27 as
 # well, along the directions in which its vectors differ most, the principal components. It does no
@@ -688,17 +689,18 @@ assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 
 # On UD English, with longer sentences, it takes more: tag and place give 57 %<!-- tags_alone:
 # trees/tag_and_place/mean .0f -->, and only with the tags of both neighbours does the matrix come
 # to 66 %<!-- tags_alone: trees/tags_of_three_and_place/mean .0f -->, as far as from MiniLM's best
-# states. [Hall Maudslay and Cotterell (2021)](https://arxiv.org/abs/2106.02559) took the meaning
-# away. In sentences of invented words with their structure left intact, both kinds of probes that
-# they tried found fewer links, one of them 15 points fewer on average. So some of what such probes
-# read is what the words mean.
+# states. (Ones among zeros are learned more slowly: these matrices had 200 steps of training,
+# MiniLM's 50.) [Hall Maudslay and Cotterell (2021)](https://arxiv.org/abs/2106.02559) took the
+# meaning away. In sentences of invented words with their structure left intact, both kinds of
+# probes that they tried found fewer links, one of them 15 points fewer on average. So some of what
+# such probes read is what the words mean.
 #
 # ## What goes wrong
 #
 # ### Which sentences?
 #
-# A colleague's structural probe has found nearly all trees in a BERT, link by link. It was tried on
-# the sentences on which it was trained.
+# A colleague's structural probe finds nearly every link of the trees in a BERT's vectors. It was
+# tried on the sentences on which it was trained.
 
 # %% [markdown]
 # **Predict.** A structural probe is trained on 114 sentences and tried on the same 114. The model
@@ -810,10 +812,10 @@ for layer in (1, 2, 3):
 # 3. Squared distances can draw every tree. One matrix, trained on 114 trees, shows the trees of
 #    other sentences in MiniLM's middle states, better than the chain does. Towards the end they
 #    fade.
-# 4. Training put that there: from an untrained twin the same matrix finds fewer links than the
-#    chain has (on UD English a point or two more). But from tags and places it finds more than from
-#    MiniLM (on UD English as many, once it has the neighbours' tags too). That the vectors hold
-#    more than tags is not shown.
+# 4. As far as one untrained twin can tell, training put that there: from the twin the same kind of
+#    matrix finds fewer links than the chain has (on UD English a point or two more). But from tags
+#    and places it finds more than from MiniLM (on UD English as many, once it has the neighbours'
+#    tags too). That the vectors hold more than tags is not shown.
 # 5. On its own sentences the probe finds nearly every link, even from random weights four in five.
 #    Only other sentences count.
 #

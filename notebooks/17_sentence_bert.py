@@ -392,8 +392,8 @@ if STS_B:
 # The best is the mean after the last layer, the one vector that was trained to be compared. The
 # means after layers 0 and 2 lose to counted words, in which rare words weigh more (TF-IDF,
 # 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->). With the same weights for rare
-# words they win, but so do MiniLM's static vectors, which no layer has touched: what these layers
-# add, the mean does not show.
+# words they win, but so do MiniLM's static vectors, the bare rows of its table (no position, no
+# LayerNorm, no `[CLS]` and `[SEP]`): what these layers add, the mean does not show.
 #
 # <details><summary>In numbers</summary>
 #
@@ -686,7 +686,8 @@ plt.show()
 # The in-batch negatives end at a loss of 0.00: among sixteen candidates the right partner is soon
 # found. So each pair gets one more wrong partner, a **hard negative**: of all other second
 # sentences, the one that the encoder finds nearest before training. Each u now chooses among 32.
-# (If one pair's hard negative is another's right answer, `own` takes it out of that row.)
+# (If one pair's hard negative is another's right answer, `own` takes it out of the other pair's
+# row.)
 
 
 # %%
@@ -799,8 +800,9 @@ print(f"mean over everything {careless @ alone:.2f}")
 #
 # ### The right answer counted as wrong
 #
-# If a pair stands in the batch twice, each copy is told that the other's answer, its own, is wrong.
-# Even perfect vectors then have a loss that no training removes:
+# If a pair stands in the batch twice, each copy is told that the other copy's answer is wrong,
+# although it is the same as its own. Even perfect vectors then have a loss that no training
+# removes:
 
 # %%
 perfect = torch.eye(4)
@@ -907,8 +909,9 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 #    afterwards.
 # 2. A sentence's vector is the mean of its tokens' vectors, padding left out; two are compared by
 #    their cosine. Spearman's correlation asks whether cosines order pairs as people do.
-# 3. The mean of vectors that were not trained to be compared does worse on STS-B than TF-IDF, and,
-#    weighted alike, hardly better than static vectors. Siamese training by cosines helps.
+# 3. The means after MiniLM's layers 0 and 2 do worse on STS-B than counted words whose rare words
+#    weigh more (TF-IDF). Weighted in the same way they do better, but no better than static
+#    vectors. Siamese training by cosines helps.
 # 4. Three objectives: a class from (u, v, |u − v|); the score that the cosine should have; the
 #    right partner among all of the batch, by cosines times 20.
 # 5. In-batch negatives take every other partner for wrong. A second right answer in other words is

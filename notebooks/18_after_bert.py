@@ -172,15 +172,16 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # </details>
 #
-# In the left picture 82.1 became 89.9, and half of that gain is made in RTE and CoLA. On the right,
-# more than half of the lines' total length belongs to WNLI and RTE, the two smallest training sets.
-# People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's
-# scale ([Nangia and Bowman 2019](https://arxiv.org/abs/1905.10425)); rank 1 has 91.3. The benchmark
-# is saturated, which does not mean that language is understood.
+# In the picture at the top of the page, on the left, 82.1 became 89.9, and half of that gain is
+# made in RTE and CoLA. On the right, more than half of the lines' total length belongs to WNLI and
+# RTE, the two smallest training sets. People who had read a short instruction and twenty examples
+# were put at 87.1 on the leaderboard's scale ([Nangia and Bowman
+# 2019](https://arxiv.org/abs/1905.10425)); rank 1 has 91.3. The benchmark is saturated, which does
+# not mean that language is understood.
 #
 # ## What was changed
 #
-# The lectures name many members of the family. What the papers of six say of themselves:
+# The lectures name many members of the family. Six of them, and what their papers report:
 #
 # | | year | what is new | what its paper reports |
 # |---|---|---|---|
@@ -220,8 +221,8 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # </details>
 #
-# Let us build four of the changes: to the weights, the exercise, the attention (the hardest; it can
-# wait) and the arithmetic.
+# Let us build four of the changes: to the weights, the exercise, the attention (the hardest; you
+# may skip it at first) and the arithmetic.
 #
 # ### ALBERT: one layer, used again and again
 #
@@ -325,8 +326,8 @@ for n, name in kinds.items():
 # %% [markdown]
 # However often the ten versions are read, a fifth of the text never serves as an answer. Fresh
 # holes leave an eighth after 13 readings, and next to nothing after forty. Yet RoBERTa's paper
-# calls their gain "comparable or slightly better". Most of what it won came from reading more, in
-# larger batches.
+# calls their gain "comparable or slightly better". So most of what it won must have come from the
+# rest: more reading, larger batches, no next sentence.
 #
 # <details><summary>In numbers</summary>
 #
@@ -594,8 +595,8 @@ def trained(causal, steps=300):
 # For the whole number it costs nothing: the answer is read off at the last position, which has seen
 # everything. For each word it costs a lot, and no training helps. Half of the numbers have no
 # "thousand", and until one comes the left-to-right reader can only toss a coin; after it, the
-# answer is certain. That makes about 70 % at best. The reader that sees both sides gets nearly all
-# right.
+# answer is certain. Six words in ten stand before any *thousand*; with half of these right and all
+# the others, that makes about 70 % at best. The reader that sees both sides gets nearly all right.
 #
 # </details>
 
@@ -668,11 +669,11 @@ assert both_ways == cost.generation_flops(BertConfig.BASE, **sizes, cache=False)
 #
 # ### No probability of a text
 #
-# "Bidirectional models can't generate", says another lecture. There is a second reason. From left
-# to right, the probability of a sentence is a product, each word given those before it; with an end
-# mark, the products of all sentences sum to 1. BERT fills holes in any order. Take a tiny BERT with
-# random weights, a vocabulary of six words, and texts of two words: fill the first hole and then
-# the second, or the other way round.
+# "Bidirectional models can't generate", says another lecture. One reason is the work just counted.
+# There is a second. From left to right, the probability of a sentence is a product, each word given
+# those before it; with an end mark, the products of all sentences sum to 1. BERT fills holes in any
+# order. Take a tiny BERT with random weights, a vocabulary of six words, and texts of two words:
+# fill the first hole and then the second, or the other way round.
 
 # %% tags=["atol=0.02"]
 torch.manual_seed(1)
@@ -745,8 +746,9 @@ assert left < right / 5
 #
 # ### Do decoders replace BERT?
 #
-# Two studies of 2025 compare at equal size. For texts to be *read*, with labels, the encoder is
-# usually better, and cheaper. If the answer is a text, it is not.
+# Two studies of 2025 compare encoders and decoders of equal size. Where texts are to be *read* and
+# labelled, the encoder is usually better, so that a smaller one can be enough. Where the answer is
+# itself a text, the decoder is better.
 #
 # <details><summary>The two studies</summary>
 #
@@ -761,7 +763,8 @@ assert left < right / 5
 #
 # </details>
 #
-# With the whole Transformer of [chapter 6](06_decoder.ipynb), there are three to choose from:
+# Together with the whole Transformer of [chapter 6](06_decoder.ipynb), encoder and decoder, that
+# makes three families:
 
 # %% tags=["remove-input"]
 draw("three_families")
@@ -772,8 +775,8 @@ draw("three_families")
 # "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32
 # sentences we wrote one that **means nearly the same** in other words, and one that **looks the
 # same** and means something else: on another topic, with a negation, in another word order, with
-# another number, eight of each. Which of the two has the closer vector? (As in [chapter
-# 17](17_sentence_bert.ipynb), it is the mean of MiniLM's last layer.)
+# another number, eight of each. Which of the two has the closer vector? (A
+# sentence's vector is the mean of MiniLM's last layer, as in [chapter 17](17_sentence_bert.ipynb).)
 
 # %% tags=["hide-input"]
 TRIPLES = """
@@ -905,11 +908,11 @@ for kind, three in groups.items():
 # <details><summary>Answer</summary>
 #
 # One of eight with a negation (*She speaks French*, by 0.846 to 0.842), eight of eight on another
-# topic. About half would be a vector that is blind to negation and guesses; here the look-alike,
-# with nearly all the words, wins. Both fit a vector that says what a sentence is *about*. The mean
-# of the vectors in MiniLM's table, before any layer, finds seven topics (counting common words
-# finds two): word vectors suffice, order and layers are hardly needed. For a search that may do;
-# for a leaflet on drugs it does not.
+# topic. A vector that is blind to negation and merely guesses would get about half. Here the
+# look-alike, with nearly all the words, wins. Both results fit a vector that says what a sentence
+# is *about*. The mean of the vectors in MiniLM's table, before any layer, finds seven topics
+# (counting common words finds two): word vectors suffice, order and layers are hardly needed. For a
+# search that may do; for a leaflet on drugs it does not.
 #
 # </details>
 

@@ -575,9 +575,9 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # ## What pays
 #
-# Measured on one processor, the second row on a GPU; from the third row on with MiniLM, without
-# dropout, on one core where the row says nothing else (medians,
-# [results](../book/results/cost.md#cost)). Above 1: more tokens a second.
+# All rows but the second were measured on a processor, the second on a GPU. From the third row on
+# the model is MiniLM, without dropout, on one core unless the row says otherwise. The numbers are
+# medians ([results](../book/results/cost.md#cost)); above 1 means more tokens a second.
 #
 # | | what it does | tokens a second, with over without |
 # |---|---|---|
@@ -603,10 +603,11 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # **A GPU is another machine.** On the processor fusing pays mostly for long texts, on the GPU, in
 # `float32`, most for short ones: there, by the usual explanation, each of the small steps is done
 # so fast that starting it is what takes time, and one start is cheaper than five. In 16 bits, which
-# we did not measure, long texts should gain most; FlashAttention was written for them. A cache
-# gains less on the GPU: it makes 64 tokens
-# 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f --> times as fast, on
-# the processor 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
+# we did not measure, long texts should gain most; FlashAttention was written for them. A cache,
+# with which a writing model need not read its text again ([chapter 9b](09b_cache.ipynb)), also
+# gains less on the GPU: with it 64 tokens are written 2.0<!-- decoding_speed_gpu:
+# batch_1/tokens_64/without_over_cache/median .1f --> times as fast, on the processor 2.8<!--
+# decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
 #
 # **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX).
 # Elsewhere, measure. No number of MiniLM's vectors was off by more than
@@ -636,7 +637,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # signal for the model", a user was told ([TRL, issue
 # 805](https://github.com/huggingface/trl/issues/805); see also [transformers, issue
 # 25452](https://github.com/huggingface/transformers/issues/25452)). A left-to-right model that is
-# trained on such rows may learn to stop at the mark. MiniLM never saw one; its mark is `[SEP]`.
+# trained on such rows may learn to stop at the mark. MiniLM never saw such rows, and its mark is
+# `[SEP]`.
 
 # %% [markdown]
 # **Predict.** The three sentences in one row, each behind its own `[CLS]` and closed by its own
