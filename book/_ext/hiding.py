@@ -137,7 +137,7 @@ def hiding() -> tuple[dict, str]:
         "sentences": measured["settings"]["sentences"],
         "others": {
             split: {
-                name: [round(one[name], 4) for one in measured[split].values()] for name in names
+                name: [round(one[name], 6) for one in measured[split].values()] for name in names
             }
             for split in SPLITS
         },

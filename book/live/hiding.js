@@ -16,7 +16,7 @@ import {
 const MOST = 300; // characters of a sentence
 const WIDE = 640,
   HIGH = 270,
-  LEFT = 58,
+  LEFT = 80,
   RIGHT = 18,
   TOP = 14,
   BOTTOM = 42;
@@ -326,11 +326,12 @@ export class Hiding extends Figure {
       { rate } = this.now;
     const of = (kind) => read.filter((one) => one.kind === kind).length;
     const [masked, random, kept] = ["masked", "random", "kept"].map(of);
-    const beside =
-      random + kept
-        ? `, ${random} exchanged (dotted) and ${kept} left as ${kept === 1 ? "it was" : "they were"} (grey)`
-        : "";
-    const hidden = `At ${rate} %, ${masked} of ${plural(n, "piece")} ${masked === 1 ? "is" : "are"} hidden${beside}.`;
+    const beside = [
+      random ? `${random} exchanged (dotted)` : "",
+      kept ? `${kept} left as ${kept === 1 ? "it was" : "they were"} (grey)` : "",
+    ];
+    const others = beside.filter(Boolean).join(" and ");
+    const hidden = `At ${rate} %, ${masked} of ${plural(n, "piece")} ${masked === 1 ? "is" : "are"} hidden${others && `; ${others}`}.`;
     if (!masked) return `${hidden} A higher rate, or other holes?`;
     if (!guesses) return `${hidden} Press “Fill the holes” for the guesses.`;
     const { right } = this.right(read, guesses);
