@@ -128,7 +128,7 @@ export class Hiding extends Figure {
   }
 
   get shownFirst() {
-    return `an example at ${this.options.stored.join(", ").replace(/, (?=\d+$)/, " and ")} %`;
+    return `what it makes of the example. It is stored at ${this.options.stored.join(", ").replace(/, (?=\d+$)/, " and ")} %`;
   }
 
   // What is shown: a draw, a rate in per cent and a split, and the name under which its answer is kept.
