@@ -239,6 +239,11 @@ beside("40 % chosen")
 # unigram stands. That is clear, and only about who leaves the plateau first. Wettig et al. (2023) found 40 % better than
 # 15 % for models of BERT large's size, and that smaller ones want less.
 #
+# **Hide more and more** of a sentence of yours, and see what a model still tells:
+# [Type your own](../book/live.md#hide-more-and-more). Before you turn its dial to 75 %: what kind of piece will be told
+# to the end? (That model was trained with 15 % chosen. It shows how much harder a hole becomes, not what one learns
+# from it.)
+#
 # Which 15 % matters, too. A hidden `##less` beside a visible `flight` is an easy hole. BERT's authors later hid all
 # pieces of a chosen word together (*whole-word masking*): BERT large went from 91.0 to 92.8 F1 on SQuAD
 # ([repository](https://github.com/google-research/bert)).

@@ -54,6 +54,7 @@ MORE = {
     "remembering": (("query", "key", "value"), "remembering.css"),
     "digits": (("position",), "digits.css"),
     "agreement": ((), "agreement.css"),
+    "hiding": (("mask", "right", "series_1"), "hiding.css"),
 }
 # What rounding changes in a figure's model: {figure: {file of results: line}}.
 ROUNDING = yaml.safe_load((SCRIPTS / "rounding.yml").read_text(encoding="utf-8"))

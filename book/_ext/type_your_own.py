@@ -12,6 +12,7 @@ from figures_of_bert import filler, nearness, pieces, reader, senses
 from figures_of_images import digits
 from figures_of_tasks import answers, entities, sentiment, similarity
 from figures_of_writing import beams, translator, writer
+from hiding import hiding
 from probes import probes
 from sentence_map import sentence_map
 
@@ -26,6 +27,7 @@ FIGURES = {
     "pieces": pieces,
     "filler": filler,
     "agreement": agreement,
+    "hiding": hiding,
     "sentiment": sentiment,
     "similarity": similarity,
     "entities": entities,
@@ -47,6 +49,7 @@ SECTIONS = {
     "words-in-pieces": "pieces",
     "a-bert-that-fills-holes": "filler",
     "which-of-two-words": "agreement",
+    "hide-more-and-more": "hiding",
     "praise-or-complaint": "sentiment",
     "how-alike-are-two-sentences": "similarity",
     "names-in-a-message": "entities",

@@ -429,6 +429,7 @@ const FIGURES = {
   writer: async () => Writer,
   filler: async () => Filler,
   agreement: async () => (await import("./agreement.js")).Agreement,
+  hiding: async () => (await import("./hiding.js")).Hiding,
   reader: async () => (await import("./looking.js")).Reader,
   digits: async () => (await import("./digits.js")).Digits,
   dates: async () => (await import("./dates.js")).Dates,

@@ -34,6 +34,7 @@ const KINDS = {
   adapted: (file, learned) => new Adapted(file, learned),
 };
 const LONGEST = 256; // tokens that the model of sentences was made for
+const HOLES_READ = 128; // tokens, [CLS] and [SEP] counted, of the longest text that the model of holes was trained on
 const ASKED = 64,
   QUESTION_AND_TEXT = 192; // tokens of a question; of a question and its text: so long were those it was trained on
 const cancelled = new Set();
@@ -218,6 +219,27 @@ const tasks = {
       return largest(row, 8).map((id) => ({ token: tokens.shown(id), share: row[id] }));
     });
     return { tokens: ids.map((id) => tokens.shown(id)), holes };
+  },
+
+  // A text's pieces, framed, as many as the model of holes was trained on at once; how many were left out.
+  async cut({ text }) {
+    const ids = framed(text),
+      read = ids.length > HOLES_READ ? [...ids.slice(0, HOLES_READ - 1), ids.at(-1)] : ids;
+    return {
+      ids: read,
+      tokens: read.map((id) => tokens.shown(id)),
+      left: tokens.encode(text).length + 2 - read.length,
+    };
+  },
+
+  // The likeliest word piece at each of these positions, all at once: {id, token, share}, and what the model `reads` there.
+  async guess({ ids, at }) {
+    return model.fill(ids, at).map((scores, k) => {
+      const row = shares(scores);
+      let id = 0;
+      for (let i = 1; i < row.length; i++) if (row[i] > row[id]) id = i;
+      return { id, token: tokens.shown(id), share: row[id], reads: tokens.shown(ids[at[k]]) };
+    });
   },
 
   // The logarithm of each word's probability behind a text, at the beginning of a line (chapter 10b): a sum over its tokens.

@@ -25,6 +25,7 @@ IN_CHAPTERS = {
     "12_bert": ["reader"],
     "13_pretraining": ["dice", "filler"],
     "13b_how_sure": ["examining"],
+    "13c_choices": ["hiding"],
     "14_fine_tuning": ["similarity", "sentiment"],
     "14b_words_and_spans": ["entities", "answers"],
     "15_features": ["senses"],

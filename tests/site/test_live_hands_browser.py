@@ -44,6 +44,7 @@ HANDS = {
     "pieces": Hand(text="the keys", part=".lv-tokens button"),
     "filler": Hand(text="The [MASK] barks.", part=".lv-candidates button"),
     "agreement": Hand(text="The keys ___ here."),
+    "hiding": Hand(text="The dog barks at the cat.", part="input[type=range]", then="ArrowRight"),
     "sentiment": Hand(text="What a film!"),
     "similarity": Hand(text="A man plays a guitar."),
     "entities": Hand(text="Met Emma Watson at Heathrow"),
