@@ -442,7 +442,7 @@ for task in tasks:
 # | relation | 64 %<!-- probing: relation/minilm/layers/0/mean .0f --> | 76 %<!-- probing: relation/minilm/layers/2/mean .0f --> | 77 %<!-- probing: relation/minilm/layers/3/mean .0f --> | 62 %<!-- probing: relation/minilm/layers/6/mean .0f --> | 55 %<!-- probing: relation/by_word/mean .0f --> |
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
-# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17<!--
+# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!--
 # probing: relation/minilm/selectivity/3/mean .0f --> points.
 #
 # Selectivity is not the last word. [Pimentel and others (2020)](https://arxiv.org/abs/2004.03061)

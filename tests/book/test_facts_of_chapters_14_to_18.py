@@ -151,8 +151,8 @@ def test_tags_and_relations_by_two_measures():
     ):
         early, late = values(first, measure), values(second, measure)
         assert all(a < b for a, b in zip(early, late, strict=True))
-    assert "By expected layers tags come first in each of the three draws" in prose("16b")
-    assert "by centres relations do, by less still" in prose("16b")
+    assert "By the expected layer, tags come first in each of three draws" in prose("16b")
+    assert "By the centre of gravity, relations come first, by even less" in prose("16b")
 
 
 @pytest.mark.parametrize("name", ["18_after_bert", "18b_what_it_costs"])

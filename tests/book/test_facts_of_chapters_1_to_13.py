@@ -39,7 +39,10 @@ def test_when_the_letters_model_passes_the_tables():
     leads = sorted(pairs - nats for nats in by_step["1000"]["values"])
     assert 0 < leads[0] < leads[1] < 0.1 and leads[2] == pytest.approx(0.38, abs=0.005)
     assert by_step["5500"]["mean"] > seven > by_step["6000"]["mean"]
-    assert "mean passes the table of seven letters between steps 5,500 and 6,000" in words(10)
+    assert (
+        "mean becomes better than the table of seven letters between steps 5,500 and 6,000"
+        in words(10)
+    )
 
 
 def test_how_far_the_vit_is_behind_the_convolution():
