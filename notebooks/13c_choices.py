@@ -2,7 +2,7 @@
 # # Were BERT's choices right?
 #
 # Below are fifteen small models. Each row of dots is one recipe, trained three times; a dot is the share of hidden words
-# that one of the three told rightly. One recipe is that of BERT's authors: 15 % of the tokens chosen, not all of them
+# that one of the three guessed right. One recipe is that of BERT's authors: 15 % of the tokens chosen, not all of them
 # hidden, and a second exercise about the next sentence. In each of the other four something was changed. **Which row is
 # theirs?** (The cell that draws them has the names: do not look yet.)
 
@@ -189,7 +189,7 @@ beside("without NSP")
 # %% [markdown]
 # Is it the exercise itself that makes the model worse at words? That is open, for a second thing changed: without NSP
 # there is more related text to read, since no pair is torn. And NSP *is* learned here: the paper's recipe judges about
-# five pairs in six rightly. In ALBERT base, twelve layers of width 768 that share their weights, the price was small:
+# five pairs in six correctly. In ALBERT base, twelve layers of width 768 that share their weights, the price was small:
 # without NSP 54.9 % of the masked words are right, with it 54.5 % (Lan et al. 2020, table 5). Ours is small, and its
 # text short.
 #
@@ -338,7 +338,7 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 #
 # So C was theirs: the middle of the field by right answers at holes, for which BERT was not made.
 #
-# (By perplexity, *left to right* is not behind the paper's recipe. With *always `[MASK]`* fewer pairs are judged rightly,
+# (By perplexity, *left to right* is not behind the paper's recipe. With *always `[MASK]`* fewer pairs are judged correctly,
 # in all three seeds. All numbers, and a smaller model's, are among the [measured
 # results](../book/results/filling_holes.md#bert-ablations-full).)
 #

@@ -103,7 +103,7 @@ export class Hiding extends Figure {
       make(
         "p",
         { class: "lv-head lv-side" },
-        "Across: pieces chosen, of 100. Up: how many of the hidden ones are told rightly. Line and dots: your text. Dashes: held-out sentences; band: the middle half of these",
+        "Across: pieces chosen, of 100. Up: how many of the hidden ones are guessed right. Line and dots: your text. Dashes: held-out sentences; band: the middle half of these",
       ),
       this.svg,
       this.told,
@@ -335,7 +335,7 @@ export class Hiding extends Figure {
     if (!masked) return `${hidden} A higher rate, or other holes?`;
     if (!guesses) return `${hidden} Press “Fill the holes” for the guesses.`;
     const { right } = this.right(read, guesses);
-    return `${hidden} Told rightly: ${right} of ${masked}.`;
+    return `${hidden} Guessed right: ${right} of ${masked}.`;
   }
 
   // The curves, and the numbers at this rate.
@@ -413,7 +413,7 @@ export class Hiding extends Figure {
         `${rate} exercises in 100 pieces; ${round(100 - hidden)} are left to read${wrong ? `, ${round(wrong)} of them wrong` : ""}`,
       ),
       ...columns(
-        [["holes"], ["told rightly"]],
+        [["holes"], ["guessed right"]],
         [
           [
             yours ? `your text, ${plural(yours.draws, "draw")}` : "your text",
@@ -436,7 +436,7 @@ export class Hiding extends Figure {
     const said = tried.map(([at, one]) => `${Math.round((100 * one.right) / one.holes)} at ${at}`);
     this.svg.setAttribute(
       "aria-label",
-      `Hidden pieces that are told rightly, in per cent, over the rate. Held-out sentences: ${Math.round(100 * measured.right[0])} at ${rates[0]}, ${Math.round(100 * measured.right.at(-1))} at ${rates.at(-1)}. ${said.length ? `Your text: ${said.join(", ")}.` : "Your text: not tried yet."}`,
+      `Hidden pieces that are guessed right, in per cent, over the rate. Held-out sentences: ${Math.round(100 * measured.right[0])} at ${rates[0]}, ${Math.round(100 * measured.right.at(-1))} at ${rates.at(-1)}. ${said.length ? `Your text: ${said.join(", ")}.` : "Your text: not tried yet."}`,
     );
   }
 }

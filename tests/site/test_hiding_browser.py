@@ -298,7 +298,7 @@ def test_keyboard_finger_and_both_themes(live):
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     assert box.get_by_role("slider").get_attribute("aria-valuetext") == "40 %"
-    assert "Told rightly" in box.locator(".lv-about").inner_text()
+    assert "Guessed right" in box.locator(".lv-about").inner_text()
     assert axe.by_day_and_night(page, ".live") == []
     phone = live(390, only="hiding", has_touch=True, is_mobile=True)
     box = figure(phone, TITLE)
