@@ -206,6 +206,7 @@ PLACES = {
     "sentiment": InAFigure("sentiment", model="sentiment.safetensors", vocabulary="vocab.txt"),
     "pieces": InAFigure("pieces", model="translator.json", vocabulary="vocab.txt"),
     "dice": InAFigure("dice", "book/motion.html", vocabulary="vocab.txt"),
+    "hiding": InAFigure("hiding", model="fill_mask_8bit.safetensors", vocabulary="vocab.txt"),
     "mixing": Preset("mixing", "book/motion.html", model="senses.products"),
     "through": InAFigure("through", "book/through.html", **TRANSLATOR),
     "at_work": InAFigure("at_work", "book/through.html", **TRANSLATOR),
