@@ -363,7 +363,7 @@ print(f"ours and torch's Adam, 50 steps on one problem: {apart:.5f} apart")
 # ### AdamW: pull the weights, not the gradients
 #
 # **Weight decay** pulls every weight a little towards 0 at each step, so that none grows without
-# need. One way is to add $\lambda w$ to the gradient (this is the gradient of a penalty
+# need. One way is to add $\lambda w$ to the gradient (the gradient of a penalty
 # $\tfrac{\lambda}{2} w^2$, hence the name *L2*). In plain descent the weight is then pulled by
 # $\text{rate} \cdot \lambda w$. In Adam it is not, because the pull is divided by the size of the
 # gradients, too. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the
@@ -595,9 +595,9 @@ assert gone[1] > 0.97  # the clipped one, the last
 # %% [markdown]
 # ## The batches
 #
-# A tensor is a rectangle, sentences are not. What is computed for the padding is thrown away. So
-# sentences of similar length should share a batch: shuffle, sort by length, cut the row into
-# batches, and shuffle the batches.
+# A tensor is a rectangle, sentences are not. Short ones are padded, and what is computed for the
+# padding is thrown away. So sentences of similar length should share a batch: shuffle, sort by
+# length, cut into batches, and shuffle the batches.
 
 
 # %%
@@ -669,8 +669,8 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 #
 # ## The loop
 #
-# Now we have all the parts. The picture goes around once, with a model of just three weights: the
-# scores 2, 1 and 0 of the section *The loss*.
+# Now we have all the parts. The picture shows one step of a model with just three weights: the
+# scores 2, 1 and 0 of *The loss*.
 
 # %% tags=["remove-input"]
 draw("training_step")
@@ -723,15 +723,14 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # Your schedule, your batches, your loop, and the losses printed are those of the model at the top.
 # After 100 steps, a sixth of the way, the model writes numbers, not always the right ones.
 #
-# The training loss alone cannot tell learning from learning by heart. So one also measures, every
-# few hundred steps, the loss on lists that are never trained on, and keeps the weights for which
-# it was lowest ([chapter 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed
-# it).
+# The training loss alone cannot tell learning from learning by heart. So every few hundred steps
+# one also measures the loss on lists that are never trained on, and keeps the weights for which it
+# was lowest ([chapter 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed it).
 #
 # The library's `fit` is the same loop. It also writes **checkpoints**, so that an interrupted run
 # can go on. A checkpoint must hold everything that decides the next step: weights, Adam's means,
-# the schedule's step, the place in the data, the random generators. Leave out Adam's means, and
-# the first step after the interruption is, like a very first step, as long as the rate allows.
+# the schedule's step, the place in the data, the random generators. Without Adam's means, the
+# first step after the interruption would be like a very first step, as long as the rate allows.
 #
 # <details><summary>What else the library's loop adds</summary>
 #
@@ -786,9 +785,9 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 #
 # ## What more of the same gives
 #
-# The model at the top took 600 steps, less than half a minute of one core. The library has one
-# that was trained for 7<!-- number_words: more_lists/minutes/mean .0f --> minutes: 12,000 steps,
-# on lists of one to *four* numbers instead of one or two.
+# The model at the top took 600 steps, less than half a minute of one core. The library has another
+# that took 7<!-- number_words: more_lists/minutes/mean .0f --> minutes: 12,000 steps, on lists of
+# one to *four* numbers instead of one or two.
 
 # %% [markdown]
 # **Predict.** The model that was trained longer gets nearly all unseen lists of three and of four
@@ -822,8 +821,8 @@ for count in range(1, 6):
 # Did the steps help, or the lists? After 12,000 steps on lists of one or two numbers
 # (`experiments/number_words.py`), 100 %<!-- number_words: more_steps/right/2/mean .0f --> of the
 # lists of two are right, and still 0 %<!-- number_words: more_steps/right/3/mean .0f --> of the
-# lists of three. More steps make a model better at what it was trained on. What that is, the data
-# decide.
+# lists of three. More steps make a model better at what it was trained on; the data decide what
+# that is.
 #
 # Your own list, with both models (in your browser: [Type your own](../book/live.md), the first
 # figure, set to *Numbers*):
