@@ -1,12 +1,12 @@
 # %% [markdown]
 # # Training a Transformer
 #
-# Chapter 6 built a Transformer, and with random weights it is of no use. The picture shows one that is being trained to
-# translate *twenty-seven, six hundred and eighty* into German. At first it says nothing; then it says words that numbers
-# are made of; then numbers, but others; and at the end it is right.
+# Chapter 6 built a Transformer, but with random weights it is of no use. The picture shows one
+# learning to translate *twenty-seven, six hundred and eighty* into German. At first it says
+# nothing, then number words, then wrong numbers, and at the end the right ones.
 #
-# What happens between two rows of this picture? A loss, a step, a learning rate, batches, and the loop around them.
-# Whether the result is any good is asked on [the next page](08b_judging.ipynb).
+# **What happens between two rows of this picture?** This chapter takes training apart: the loss,
+# the step, the learning rate, the batches, and the loop around them.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -141,26 +141,27 @@ assert spoken[0] != spoken[15] and spoken[1] != spoken[15]
 assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 
 # %% [markdown]
-# The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German, here of one or two
-# numbers below 1,000. The folded cells above load them and train a small Transformer with `fit`, the library's loop. In
-# the section *The loop* you write all that matters in it yourself.
+# The task is that of [chapter 1](01_bottleneck.ipynb): lists of number words, English to German,
+# here of one or two numbers below 1,000. The folded cells above load them and train a small
+# Transformer with `fit`, the library's loop. In the section *The loop* you write it yourself.
 #
 # **After this chapter you can**
 #
 # - compute a loss and its gradient by hand, with and without label smoothing;
-# - write Adam in six lines, and say what AdamW does differently and why it matters;
-# - draw the learning rates that the Transformer and BERT were trained with, and say why they begin small;
-# - write the training loop in plain PyTorch, with its schedule and its batches, and say what a library adds to it;
-# - say what a training costs before you start it;
+# - write Adam in six lines, and say what AdamW does differently and why;
+# - draw the learning rates of the Transformer and of BERT, and say why they begin small;
+# - write the training loop in plain PyTorch, with its schedule and its batches;
+# - estimate what a training costs before you start it;
 # - explain a bug that made a well-known library train worse with little memory than with much.
 #
 # **Time** about 50 minutes. **You need** [chapter 6](06_decoder.ipynb).
 #
 # ## The loss
 #
-# The model has read a source and the beginning of its translation, and gives each word of the vocabulary a score.
-# Say there are three words, the scores are 2, 1 and 0, and the first is right. The softmax makes them probabilities:
-# 0.67, 0.24 and 0.09. The **cross-entropy** loss is minus the logarithm of what the right word got: $-\ln 0.665 = 0.41$.
+# The model has read a source and the beginning of its translation, and gives each word of the
+# vocabulary a score. Say there are three words, the scores are 2, 1 and 0, and the first is right.
+# The softmax makes them probabilities: 0.67, 0.24 and 0.09. The **cross-entropy** loss is minus
+# the logarithm of the right word's probability: $-\ln 0.665 = 0.41$.
 
 # %% [markdown]
 # **Predict.** How should the scores change? What is the derivative of this loss with respect to the right word's
@@ -186,13 +187,14 @@ print(f"loss:          {loss:.2f}")
 print("gradient:     ", [f"{g:+.2f}" for g in gradient])
 
 # %% [markdown]
-# The right word's score is pushed up by as much as its probability falls short of 1; each other word's is pushed down
-# by the probability it got.
+# The right word's score is pushed up by as much as its probability falls short of 1; every other
+# word's is pushed down by the probability it got.
 #
-# All positions of all sentences in a batch are scored at once, because at each position the decoder reads the *right*
-# words so far, not its own (teacher forcing, [chapter 6](06_decoder.ipynb)). What it reads begins with the begin token,
-# what it should predict ends with the end token, so the two are shifted by one. Where a short sentence was filled up
-# with padding there is nothing to predict: those positions must not count.
+# All positions of all sentences in a batch are scored at once, because at each position the
+# decoder reads the *right* words so far, not its own (teacher forcing, [chapter
+# 6](06_decoder.ipynb)). What it reads starts with the begin token, what it should predict ends
+# with the end token: the same words, shifted by one. Where a short sentence is filled up with
+# padding there is nothing to predict, so those positions must not count.
 
 # %%
 batch = next(batches.epoch(0))
@@ -213,11 +215,11 @@ print(f"{real.sum()} words; ours and torch's loss differ by {difference:.4f}")
 # %% [markdown]
 # ### Label smoothing
 #
-# The loss is never satisfied: however likely the right word, a still higher score is rewarded. The Transformer's paper
-# takes some of the pressure off by **label smoothing** (section 5.4, after Szegedy et al., 2016): of the target's 1, a
-# share $\epsilon = 0.1$ is spread evenly over *all* words of the vocabulary, the right one included. (That is Szegedy's
-# rule and PyTorch's; the paper's authors, in their code, spread it over the *other* words.) For our three words the
-# target becomes 0.933, 0.033 and 0.033.
+# This loss is never satisfied: however likely the right word, a still higher score is rewarded.
+# The Transformer's paper takes some of the pressure off with **label smoothing** (section 5.4,
+# after Szegedy et al., 2016): of the target's 1, a share $\epsilon = 0.1$ is spread evenly over
+# *all* words of the vocabulary, the right one included. For our three words the target becomes
+# 0.933, 0.033 and 0.033.
 
 
 # %%
@@ -234,8 +236,8 @@ for smoothing in (0.0, 0.1):
     print(f"ε = {smoothing}: our loss {loss:.3f}, torch's {theirs:.3f}")
 
 # %% [markdown]
-# The gradient is still probability minus target. So it is zero when the probability *is* the target: the model is asked
-# to be 93 % sure, and is penalised for 99.9 %.
+# The gradient is still probability minus target, so it vanishes when the probability *is* the
+# target. The model is asked to be 93 % sure, and is penalised for 99.9 %.
 
 # %% tags=["remove-input"]
 from lectures_lib.show.drawings import draw
@@ -243,15 +245,15 @@ from lectures_lib.show.drawings import draw
 draw("smoothed_targets")
 
 # %% [markdown]
-# **Predict.** Take a vocabulary of 1,000 words. With $\epsilon = 0.1$, what is the *lowest* loss that any model can
-# reach: 0, about 0.1, or about 1?
+# **Predict.** Take a vocabulary of 1,000 words. With $\epsilon = 0.1$, what is the *lowest* loss
+# that any model can reach: 0, about 0.1, or about 1?
 #
 # <details><summary>Answer</summary>
 #
-# About 1. At best the model says exactly the target, 0.9001 for the right word and 0.0001 for each of 999 others, and
-# the loss is what is left when probability and target are the same (the target's *entropy*, $-\sum_i t_i \ln t_i$):
-# $-0.9001 \ln 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting answer is 0.1, the $-\ln 0.9$ of the
-# right word alone. The 999 others count, and a ten-thousandth has a large logarithm.
+# About 1. At best the model says exactly the target, 0.9001 for the right word and 0.0001 for each
+# of 999 others. The loss is then the target's *entropy*, $-\sum_i t_i \ln t_i$: $-0.9001 \ln
+# 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting answer is 0.1, the $-\ln 0.9$
+# of the right word alone. The 999 others count, and a ten-thousandth has a large logarithm.
 #
 # </details>
 
@@ -293,18 +295,21 @@ torchs = F.cross_entropy(
 assert_close(ours, torchs)
 
 # %% [markdown]
-# So losses with and without smoothing must not be compared. The paper says that smoothing makes the model less sure of
-# the right words, yet its translations better. (Homework 3 has you write it for whole batches.)
-#
-# To drag the probability, and see both losses: [Mechanisms in motion](../book/motion.md#too-sure).
+# So losses with and without smoothing must not be compared. The paper says that smoothing makes
+# the model less sure of the right words, yet its translations better. (To drag the probability and
+# see both losses: [Mechanisms in motion](../book/motion.md#too-sure).)
 #
 # ## The step
 #
-# Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients differ in size by
-# orders of magnitude: a common word's vector gets a large one in every batch, a rare word's mostly a tiny one, and no
-# single rate suits both. **Adam** (Kingma and Ba, 2015) keeps two running means for each weight $w$, $m$ of its
-# gradient $g$ and $v$ of $g^2$, and divides the first by the root of the second, each corrected, in step $t$, for
-# having begun at 0:
+# Plain gradient descent subtracts the gradient times a learning rate. In a Transformer gradients
+# differ in size by orders of magnitude: a common word's vector gets a large one in every batch, a
+# rare word's mostly a tiny one. No single rate suits both.
+#
+# **Adam** (Kingma and Ba, 2015) therefore measures each weight's gradient against its own usual
+# size. For each weight $w$ it keeps two running means, $m$ of the gradient $g$ and $v$ of its
+# square $g^2$. Both begin at 0 and so are too small at first; in step $t$, dividing them by
+# $1-\beta^t$ corrects that. The step is the first mean over the root of the second, times the
+# learning rate:
 #
 # $$m \leftarrow \beta_1 m + (1-\beta_1)\, g \qquad v \leftarrow \beta_2 v + (1-\beta_2)\, g^2 \qquad w \leftarrow w -
 # \text{rate} \cdot \frac{m / (1-\beta_1^t)}{\sqrt{v / (1-\beta_2^t)} + \epsilon}$$
@@ -320,15 +325,16 @@ def adam_step(w, g, m, v, t, rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9):
 
 
 # %% [markdown]
-# **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far does the very first
-# step move each of them, at a rate of 0.01?
+# **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far
+# does the very first step move each of them, at a rate of 0.01?
 #
 # <details><summary>Answer</summary>
 #
-# 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$; the divisions by $1-\beta^t$ undo just
-# that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects the means to soften the beginning, as means do. Here
-# they do the opposite: **the first step moves every weight by the whole learning rate, whether its gradient is a
-# thousand or a thousandth.** (Unless the gradient is 0, or as small as the $\epsilon$ beside it.)
+# 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$. The divisions by
+# $1-\beta^t$ undo just that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects running
+# means to soften the beginning. Here they do the opposite: **the first step moves every weight by
+# the whole learning rate, whether its gradient is a thousand or a thousandth.** (Unless the
+# gradient is 0, or as small as the $\epsilon$ beside it.)
 #
 # </details>
 
@@ -354,27 +360,28 @@ apart = (ours - theirs).abs().max()
 print(f"ours and torch's Adam, 50 steps on one problem: {apart:.5f} apart")
 
 # %% [markdown]
-# (The values of $\beta$ and $\epsilon$ are the paper's, section 5.3.)
-#
 # ### AdamW: pull the weights, not the gradients
 #
-# **Weight decay** pulls every weight a little towards 0 at each step, so that none grows without need. One way is to add
-# $\lambda w$ to the gradient (this is the gradient of a penalty $\tfrac{\lambda}{2} w^2$, hence the name *L2*). With
-# plain descent that is a pull of $\text{rate} \cdot \lambda w$. With Adam it is not: the pull goes through the division
-# too. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the weight itself.
+# **Weight decay** pulls every weight a little towards 0 at each step, so that none grows without
+# need. One way is to add $\lambda w$ to the gradient (the gradient of a penalty
+# $\tfrac{\lambda}{2} w^2$, hence the name *L2*). In plain descent the weight is then pulled by
+# $\text{rate} \cdot \lambda w$. In Adam it is not, because the pull is divided by the size of the
+# gradients, too. **AdamW** (Loshchilov and Hutter, 2019) leaves the gradient alone and pulls the
+# weight itself.
 #
-# To see the decay alone, let the gradients be noise around 0. Then nothing is learned, and the mean of many weights
-# moves only by decay. We take 500 weights with noise of size 10, and 500 with noise of size 0.1, all starting at 1.
+# To see the decay alone, let the gradients be noise around 0. Then nothing is learned, and the
+# mean of many weights moves only by decay. We take 500 weights with noise of size 10, and 500 with
+# noise of size 0.1, all starting at 1.
 
 # %% [markdown]
-# **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have decayed more under L2 in
-# Adam, the noisy or the quiet ones? And under AdamW?
+# **Predict.** After 1,000 steps at a rate of 0.001 with $\lambda = 0.1$, which weights have
+# decayed more under L2 in Adam, the noisy or the quiet ones? And under AdamW?
 #
 # <details><summary>Answer</summary>
 #
-# Under L2 the quiet ones, by far. The noisy weights' pull is divided by a large number, and they hardly decay at all.
-# Under AdamW all decay alike, whatever their gradient: each step multiplies by $1 - 0.001 \cdot 0.1$, and after 1,000
-# steps 0.905 is left.
+# Under L2 the quiet ones, by far. The noisy weights' pull is divided by a large number, and they
+# hardly decay at all. Under AdamW all decay alike, whatever their gradient: each step multiplies
+# by $1 - 0.001 \cdot 0.1$, and after 1,000 steps 0.905 is left.
 #
 # </details>
 
@@ -412,23 +419,21 @@ assert large > 0.96 and small < 0.6
 assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 
 # %% [markdown]
-# The Transformer of 2017 had no weight decay. BERT has, and its authors' optimizer decays as AdamW does. (It leaves
-# out the divisions by $1-\beta^t$. With BERT's $\beta$s, 0.9 and 0.999, its first step is $0.1/\sqrt{0.001} \approx 3.2$
-# times the rate: one more reason to start small.)
+# The Transformer of 2017 had no weight decay. BERT has, and its authors' optimizer decays as AdamW
+# does.
 #
 # ### Warm-up
 #
-# Since Adam's first steps are as long as the learning rate allows, whatever the gradient, and since at that time its
-# means rest on a batch or two, the rate had better be small at first. The paper's schedule rises in a straight line for
-# 4,000 steps and then falls as one over the root of the step:
+# Adam's first steps are as long as the learning rate, whatever the gradient, although its means
+# rest on only a batch or two. So the rate should be small at first. The paper's schedule rises in
+# a straight line for 4,000 steps and then falls as one over the root of the step:
 #
 # $$\text{rate} = d_{\text{model}}^{-0.5} \cdot \min\big(\text{step}^{-0.5},\ \text{step} \cdot
 # \text{warmup}^{-1.5}\big)$$
 #
-# The two terms meet where the step equals the warm-up. There, for the base model, the rate is
-# $1 / \sqrt{512 \cdot 4000} = 1/1431 = 0.0007$, its highest value. (You write it in homework 3.) BERT, a year later,
-# used straight lines only, up in the warm-up and then down to zero. So did our run at the top, with 60 steps of
-# warm-up. (Its first step, at rate 0, moves no weight; it only fills Adam's means.)
+# The two terms meet where the step equals the warm-up. There the rate is highest: for the base
+# model, $1 / \sqrt{512 \cdot 4000} = 0.0007$. BERT, a year later, used straight lines only: up
+# during the warm-up, then down to zero. So did our run at the top, with 60 steps of warm-up.
 
 
 # %%
@@ -473,20 +478,23 @@ ours, theirs = bert_schedule(60, 600), training.bert_schedule(60, 600)
 assert all(ours(step) == theirs(step) for step in range(700))
 
 # %% [markdown]
-# Does it matter? Chapter 5's small experiment, at a rate of 0.001, saw no difference. Here is a harder case: the
-# translator of this page in post-norm, the paper's order, in batches of 32 and at a rate of 0.01, three times that of
-# the run at the top.
+# Does it matter? In chapter 5's small experiment, at a rate of 0.001, it did not. Here is a harder
+# case: the translator of this page in post-norm, the paper's order, in batches of 32 and at a rate
+# of 0.01, three times that of the run at the top.
 
 # %% [markdown]
-# **Predict.** One run starts at once with the full rate, the other rises to it in 30 steps. A model that knows only how
-# frequent each word is would have a loss of 2.83. Which run is ahead in the first ten steps? And after 60?
+# **Predict.** One run starts at once with the full rate, the other rises to it in 30 steps. A
+# model that knows only how frequent each word is would have a loss of 2.83. Which run is ahead in
+# the first ten steps? And after 60?
 #
 # <details><summary>Answer</summary>
 #
-# In the first ten the run *without* warm-up, since its steps are long. But after 60 it is still at 2.8 or 2.9 (one of four
-# other seeds: at 2.6<!-- other_seeds:
-# chapter_8/at_once_late/min .1f -->), and gets no worse with another list's source: it does not look there. The run with
-# warm-up does.
+# In the first ten the run *without* warm-up, since its steps are long. But after 60 it is still at
+# 2.8 or 2.9, no better than a model that knows only frequencies. Give it the source of another
+# list, and its loss is the same: it does not look at the source. The run with warm-up does. (So it
+# is with four other seeds: another list's source costs 0.00<!-- other_seeds:
+# chapter_8/at_once_looks/max .2f --> without warm-up, 0.35<!-- other_seeds:
+# chapter_8/risen_looks/min .2f --> or more with it.)
 #
 # </details>
 
@@ -531,26 +539,26 @@ assert at_once[0] + 0.1 < risen[0] and risen[1] < 2.2 and 2.7 < at_once[1] < 3.0
 assert abs(at_once[2]) < 0.03 and risen[2] > 0.05
 
 # %% [markdown]
-# (With four other seeds, too: another list's source then costs 0.00<!-- other_seeds: chapter_8/at_once_looks/max .2f -->
-# without warm-up, 0.35<!-- other_seeds: chapter_8/risen_looks/min .2f --> or more with it. **Try it**: how short may the
-# warm-up be? Put 3 and 10 into the loop.)
+# **Try it**: how short may the warm-up be? Put 3 and 10 into the loop.
 #
 # ### Clipping
 #
-# All weights' gradients are one long vector, and now and then a batch gives one far longer than all others. **Clipping**
-# shortens it and keeps its direction: (3, 4) has length 5, and clipped to 1 it is (0.6, 0.8). In PyTorch that is
-# `nn.utils.clip_grad_norm_`. Adam divides by the gradient's size. Does it not take care of this by itself?
+# Now and then the gradient of a batch, all weights' gradients taken as one long vector, is far
+# longer than all others. **Clipping** shortens it and keeps its direction: (3, 4) has length 5,
+# and clipped to 1 it is (0.6, 0.8). But Adam divides by the gradient's size. Does it not take care
+# of this by itself?
 
 # %% [markdown]
-# **Predict.** A weight's gradient is −1 in every step, and at a rate of 0.01 Adam moves it by 0.01 a step. Once, in step
-# 101, the gradient is 1000. How far does the weight come in the 100 steps that begin there: 1.00, about 0.98, or hardly
-# anywhere?
+# **Predict.** A weight's gradient is −1 in every step, and at a rate of 0.01 Adam moves it by 0.01
+# a step. Once, in step 101, the gradient is 1000. How far does the weight come in the 100 steps
+# that begin there: 1.00, about 0.98, or hardly anywhere?
 #
 # <details><summary>Answer</summary>
 #
-# Hardly anywhere; in the end it stands even a little further back. $m$ points the wrong way for dozens of steps. And
-# $v$ has got $0.02 \cdot 1000^2 = 20{,}000$, of which each step leaves 98 %: after 100 steps one still divides by
-# about 50, where it used to be 1. Clipped to a length of 1, it shortens a few steps and turns none back: 0.98.
+# Hardly anywhere; in the end it stands even a little further back. $m$ points the wrong way for
+# dozens of steps. And $v$ has got $0.02 \cdot 1000^2 = 20{,}000$, of which each step leaves 98 %:
+# after 100 steps Adam still divides by about 50, where it used to divide by 1. Clipped to a length
+# of 1, the gradient shortens a few steps and turns none back: 0.98.
 #
 # </details>
 
@@ -568,8 +576,8 @@ for longest in (math.inf, 1.0):
     print("in 10, 100, 300, 500 steps", *(f"{way:+.2f}" for way in gone))
 
 # %% [markdown]
-# How long were the gradients in the run at the top, before `clip=1.0` shortened them? At first, clipping is the rule
-# there; later it is for the exceptions.
+# How long were the gradients in the run at the top, before `clip=1.0` shortened them? At first
+# most are clipped, later only a few outliers.
 
 # %% tags=["nbval-ignore-output"]
 norms = torch.tensor(history.gradient_norms)
@@ -587,8 +595,9 @@ assert gone[1] > 0.97  # the clipped one, the last
 # %% [markdown]
 # ## The batches
 #
-# A tensor is a rectangle, sentences are not. Padding is computed and then thrown away. So sentences of similar length
-# should share a batch: shuffle, sort by length, cut the row into batches, and shuffle the batches.
+# A tensor is a rectangle, sentences are not. Short ones are padded, and what is computed for the
+# padding is thrown away. So sentences of similar length should share a batch: shuffle, sort by
+# length, cut into batches, and shuffle the batches.
 
 
 # %%
@@ -647,27 +656,27 @@ assert len(rare) < len(common) / 4
 assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 
 # %% [markdown]
-# The library's `Batches` cuts like this, anew in every **epoch** (pass through the data); it can also give each batch a
-# budget of *tokens* rather than of sentences, as the paper did: 25,000 source and 25,000 target tokens (exercise 3).
+# The library's `Batches` cuts like this, anew in every **epoch** (pass through the data). It can
+# also give each batch a budget of *tokens* instead of sentences, as the paper did (exercise 3).
 #
-# The batches must be shuffled: in order of length, every epoch would end with long sentences, and the model might
-# forget the short ones. And sorting may have a price: in the run at the top, batches of rare lengths had over twice the
-# others' loss on average (after step 200), which is a part of its spikes.
+# The batches must be shuffled: in order of length, every epoch would end with long sentences, and
+# the model might forget the short ones. And sorting may have a price: in the run at the top, after
+# step 200, batches of rare lengths had on average over twice the others' loss. They are part of
+# its spikes.
 #
-# It pays. Batches of 2,048 tokens of real captions are 46 %<!-- real_lengths: padding/as_they_come .0f --> padding as
-# they come and 2 %<!-- real_lengths: padding/by_length .0f --> by length, and in our measurement training was 1.9<!--
-# real_lengths: ours_by_length_over/ours_as_they_come/median .1f --> times as fast, counted without padding.
+# Still, it pays: on real captions, training by length got through 1.9<!-- real_lengths:
+# ours_by_length_over/ours_as_they_come/median .1f --> times as many real tokens in the same time.
 #
 # ## The loop
 #
-# Now we have all the parts. The picture goes around once, with a model that is nothing but three weights: the scores 2, 1
-# and 0 of the section *The loss*.
+# Now we have all the parts. The picture shows one step of a model with just three weights: the
+# scores 2, 1 and 0 of *The loss*.
 
 # %% tags=["remove-input"]
 draw("training_step")
 
 # %% [markdown]
-# In plain PyTorch, for any model:
+# In plain PyTorch, for any model (`data.pad_pairs` pads, and shifts by one):
 
 
 # %%
@@ -711,18 +720,21 @@ ours, theirs = torch.tensor(losses[:30]), torch.tensor(history.losses[:30])
 assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 
 # %% [markdown]
-# Your model, your schedule, your batches, your loop: at the steps printed the losses are those of the model at the top.
-# (Later, rounding may part the two.) After 100 steps, a sixth of the way, it writes numbers, not always the right ones.
-# (The library's `Transformer` is yours of chapter 6, with types and checks added.)
+# Your schedule, your batches, your loop, and the losses printed are those of the model at the top.
+# After 100 steps, a sixth of the way, the model writes numbers, not always the right ones.
 #
-# The training loss alone cannot tell learning from learning by heart. So one also measures, every few hundred steps, the
-# loss on lists that are never trained on, and keeps the weights with which that one was lowest ([chapter
-# 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed it).
+# The training loss alone cannot tell learning from learning by heart. So every few hundred steps
+# one also measures the loss on lists that are never trained on, and keeps the weights for which it
+# was lowest ([chapter 10](10_language_model.ipynb#and-a-larger-one) shows a run that needed it).
 #
-# Our loop knows one device and one precision, and forgets everything when the machine is switched off. It leaves out
-# smoothing, dropout and held-out lists; `data.pad_pairs` pads and shifts by one (*The loss*). The library's `fit` is the
-# same loop, and leaves to Hugging Face's [accelerate](https://huggingface.co/docs/accelerate) what is not the subject of
-# this course:
+# The library's `fit` is the same loop. It also writes **checkpoints**, so that an interrupted run
+# can go on. A checkpoint must hold everything that decides the next step: weights, Adam's means,
+# the schedule's step, the place in the data, the random generators. Without Adam's means, the
+# first step after the interruption would be like a very first step, as long as the rate allows.
+#
+# <details><summary>What else the library's loop adds</summary>
+#
+# Much of it comes from Hugging Face's [accelerate](https://huggingface.co/docs/accelerate):
 #
 # | our loop | in `fit` | what it adds |
 # |---|---|---|
@@ -730,12 +742,11 @@ assert_close(ours, theirs, rtol=1e-3, atol=1e-3)
 # | one batch a step | `accumulate` | a batch that does not fit into memory, in portions |
 # | NaN goes unnoticed | `FloatingPointError` | a loss that is not a number stops the run, before the step that would spoil every weight |
 #
-# And it writes checkpoints. One must hold everything that decides the next step: weights, Adam's means, the schedule's
-# step, the place in the data, the random generators. Leave out Adam's means, and the first step after the interruption
-# is as long as the rate allows, like a very first step.
+# </details>
 #
-# **Why the weights stay in 32 bits.** The 16-bit format *bfloat16* has as large a range as 32 bits, but three decimal
-# digits at best. A small step is lost in it entirely:
+# **Why the weights stay in 32 bits.** `fit` can compute most matrix products on numbers of 16
+# bits. But the 16-bit format *bfloat16* has only three decimal digits at best. A small step of a
+# weight would be lost in it entirely:
 
 # %%
 weight = torch.tensor(1.0)
@@ -745,10 +756,11 @@ print(f"1 + 0.001 in bfloat16: {weight.bfloat16() + 0.001:.4f}")
 # %% [markdown]
 # ## What did it cost?
 #
-# As a rule of thumb, training takes 6 floating-point operations for each token and each parameter that the token meets.
-# One multiplication and one addition go forward; backward it is twice as many, since both the gradient of the weight
-# and the gradient of its input are needed. The paper's base model was trained for 100,000 steps of 0.4 seconds on eight
-# GPUs, with some 25,000 source and as many target tokens a step.
+# As a rule of thumb, training takes 6 floating-point operations for each token and each parameter
+# that the token meets. Two go forward, a multiplication and an addition; four go backward, for the
+# gradient of the weight and the gradient of its input. The paper's base model was trained for
+# 100,000 steps of 0.4 seconds on eight GPUs, with some 25,000 source and as many target tokens a
+# step.
 
 # %%
 with torch.device("meta"):  # shapes only, no memory
@@ -759,28 +771,36 @@ print(f"{100_000 * 0.4 / 3600:.1f} hours, {needed:.1e} operations for the model,
 print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 
 # %% [markdown]
-# (25,000 stands there once: source tokens meet the encoder, target tokens the decoder and the output matrix, which is
-# the embedding's. The scores of attention add little at such lengths. The 3.3 · 10¹⁸ is time times what the GPUs were
-# taken to achieve: [the next page recomputes it](08b_judging.ipynb#what-the-paper-reported).) So a bit over a quarter
-# of the operations that the paper counts went into the model. Where the rest went is not on record: memory traffic,
-# waiting and padding, most likely.
+# So a bit over a quarter of the operations that the paper counts went into the model. Where the
+# rest went is not on record: memory traffic, waiting and padding, most likely.
+#
+# <details><summary>Why 25,000 stands there once, and what the paper counts</summary>
+#
+# Source tokens meet the encoder, target tokens the decoder and the output matrix, which is the
+# embedding's: each parameter meets 25,000 tokens a step. (The scores of attention add little at
+# such lengths.) The paper's 3.3 · 10¹⁸ is time times what the GPUs were taken to achieve: [the
+# next page recomputes it](08b_judging.ipynb#what-the-paper-reported).
+#
+# </details>
 #
 # ## What more of the same gives
 #
-# The model at the top took 600 steps, less than half a minute of one core. A copy of it was trained for
-# 7<!-- number_words: more_lists/minutes/mean .0f --> minutes: 12,000 steps, on lists of one to *four* numbers in place
-# of one or two. It comes with the library.
+# The model at the top took 600 steps, less than half a minute of one core. The library has another
+# that took 7<!-- number_words: more_lists/minutes/mean .0f --> minutes: 12,000 steps, on lists of
+# one to *four* numbers instead of one or two.
 
 # %% [markdown]
-# **Predict.** The copy has nearly all unseen lists of three and of four numbers right. And of *five*, which are longer
-# than any that it was trained on: nearly all, about half, or few?
+# **Predict.** The model that was trained longer gets nearly all unseen lists of three and of four
+# numbers right. And of *five*, which are longer than any that it was trained on: nearly all, about
+# half, or few?
 #
 # <details><summary>Answer</summary>
 #
-# Few: of 500 lists 3 %<!-- number_words: more_lists/right/5/mean .0f -->, and of six numbers hardly any. It is tempting to
-# think that whoever can say four numbers one after the other can say a fifth. But no list in the training had more than
-# 23 words, so that nothing was learned of the positions behind them, and after the fourth number it always had to end.
-# That is what it does, mostly, and its fourth number is then often made of the last two.
+# Few: of 500 lists 3 %<!-- number_words: more_lists/right/5/mean .0f -->, and of six numbers
+# hardly any. It is tempting to think that whoever can say four numbers one after the other can say
+# a fifth. But no list in the training had more than 23 words, so nothing was learned about the
+# positions behind them, and after the fourth number the list always ended. So the model mostly
+# ends there too, and its fourth number is then often made of the last two.
 #
 # </details>
 
@@ -798,13 +818,14 @@ for count in range(1, 6):
     print(f"lists of {count}: {short:.2f} after 600 steps, {long:.2f} after 12,000")
 
 # %% [markdown]
-# Is that the steps, or the lists? `experiments/number_words.py` took 12,000 steps on the lists of one or two numbers,
-# too. Of lists of two, 100 %<!-- number_words: more_steps/right/2/mean .0f --> are right then, in place of
-# 99 %<!-- number_words: minute/right/2/mean .0f --> after 600 steps; of lists of three, 0 %<!-- number_words:
-# more_steps/right/3/mean .0f -->, as before (one seed, the 600 steps with three). More steps make a model better at
-# what it was trained on, and what that is, the data decide.
+# Did the steps help, or the lists? After 12,000 steps on lists of one or two numbers
+# (`experiments/number_words.py`), 100 %<!-- number_words: more_steps/right/2/mean .0f --> of the
+# lists of two are right, and still 0 %<!-- number_words: more_steps/right/3/mean .0f --> of the
+# lists of three. More steps make a model better at what it was trained on; the data decide what
+# that is.
 #
-# Your own list, with both:
+# Your own list, with both models (in your browser: [Type your own](../book/live.md), the first
+# figure, set to *Numbers*):
 
 # %% tags=["nbval-ignore-output"]
 mine = "three, seventeen, one hundred and two"
@@ -818,27 +839,27 @@ assert " ".join(said[0]) == "drei , siebzehn , ein hundert zwei"
 assert share_right(longer, 4) > 0.97 and share_right(longer, 6) < 0.2
 
 # %% [markdown]
-# It also translates in your browser: on the page [Type your own](../book/live.md), set the first figure to *Numbers*.
-#
 # ## What goes wrong
 #
 # ### The mean of means
 #
-# A batch is too large for the memory, so it is computed in two portions whose gradients are added up (*gradient
-# accumulation*). Each portion's loss is the mean over its own tokens, and the two are averaged. Hugging Face's
-# `transformers` did this: it was [reported in July 2023](https://github.com/huggingface/transformers/issues/24725) and
-# in October 2024, when training in small portions turned out to be worse than in large batches, it was
-# [mended](https://github.com/huggingface/transformers/pull/34191), with corrections into 2025.
+# A batch is too large for the memory, so it is computed in two portions whose gradients are added
+# up (*gradient accumulation*). Each portion's loss is the mean over its own tokens, and the two
+# are averaged. Hugging Face's `transformers` did this: it was [reported in July
+# 2023](https://github.com/huggingface/transformers/issues/24725) and
+# [mended](https://github.com/huggingface/transformers/pull/34191) in October 2024, when training
+# in small portions turned out to be worse than in large batches.
 
 # %% [markdown]
-# **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target tokens. In the mean of
-# the two means, how much does a token of the short portion count, against a token of the long one?
+# **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target
+# tokens. In the mean of the two means, how much does a token of the short portion count, against a
+# token of the long one?
 #
 # <details><summary>Answer</summary>
 #
-# Six times as much: $\tfrac12 \cdot \tfrac12$ against $\tfrac12 \cdot \tfrac1{12}$. A mean of means looks harmless, and
-# with portions of equal size it is. With unequal ones the result depends on how a batch was *cut*, until each portion
-# is weighted by its tokens, as in the cell below.
+# Six times as much: $\tfrac12 \cdot \tfrac12$ against $\tfrac12 \cdot \tfrac1{12}$. A mean of
+# means looks harmless, and with portions of equal size it is. With unequal ones the result depends
+# on how a batch was *cut*, until each portion is weighted by its tokens, as in the cell below.
 #
 # </details>
 
@@ -882,16 +903,16 @@ assert [data.pad_pairs(portion).n_targets for portion in portions] == [12, 2]
 assert_close(off[weighted], torch.zeros_like(whole))
 
 # %% [markdown]
-# Two of fourteen tokens have half of the weight. `fit` weights portions by their tokens, across processes as
-# well (`n_targets`).
+# In the mean of means, two of fourteen tokens have half of the weight. `fit` weights portions by
+# their tokens, across processes as well.
 #
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. How far does one gradient go?** A weight gets the gradient 1 in the first step and 0 in all others. How far does
-# plain descent move it in 100 steps, at a rate of 0.01, and how far does `adam_step`? What do you change to make it
-# stop sooner?
+# **1. How far does one gradient go?** A weight gets the gradient 1 in the first step and 0 in all
+# others. How far does plain descent move it in 100 steps, at a rate of 0.01, and how far does
+# `adam_step`? What do you change to make it stop sooner?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -978,23 +999,25 @@ print(f"largest difference of a gradient: {difference:.4f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. The gradient of cross-entropy is probability minus target; label smoothing spreads a little of the target over all
-#    words.
-# 2. Adam's first step is as long as the learning rate, whatever the gradient: start small (warm-up). AdamW decays the
-#    weights themselves, so that all decay alike.
-# 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their number of tokens.
+# 1. The gradient of cross-entropy is probability minus target; label smoothing spreads a little of
+#    the target over all words.
+# 2. Adam's first step is as long as the learning rate, whatever the gradient: start small
+#    (warm-up). AdamW decays the weights themselves, so that all decay alike.
+# 3. Sort by length before cutting batches; count tokens, not sentences; weight means by their
+#    number of tokens.
 # 4. A checkpoint must hold *everything* that decides the next step.
 # 5. Training takes about six operations for each parameter and each token that meets it.
 #
-# **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels, warm up a learning
-# rate and train a small model.
+# **Homework:** [Homework 3](../exercises/hw3_training_and_generating.ipynb) has you smooth labels,
+# warm up a learning rate and train a small model.
 #
-# **Next:** the loss has become small. Are the translations good? [Judging a translator](08b_judging.ipynb).
+# **Next:** the loss has become small. Are the translations good? [Judging a
+# translator](08b_judging.ipynb).
 #
 # ## References
 #
 # - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS. Sections 5.1 to 5.4.
 # - Diederik P. Kingma and Jimmy Ba (2015). *Adam: a method for stochastic optimization.* ICLR.
 # - Ilya Loshchilov and Frank Hutter (2019). *Decoupled weight decay regularization.* ICLR. AdamW.
-# - Christian Szegedy et al. (2016). *Rethinking the Inception architecture for computer vision.* CVPR. Section 7: label
-#   smoothing.
+# - Christian Szegedy et al. (2016). *Rethinking the Inception architecture for computer vision.*
+#   CVPR. Section 7: label smoothing.

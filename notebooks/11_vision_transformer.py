@@ -1,11 +1,12 @@
 # %% [markdown]
 # # The Vision Transformer
 #
-# A Transformer reads a row of vectors. So far these were words, or pieces of words. But a block of [chapter
-# 5](05_encoder.ipynb) takes any vectors of the right width and asks no questions.
+# A Transformer reads a row of vectors. So far these were words, or pieces of words. But a block of
+# [chapter 5](05_encoder.ipynb) takes any vectors of the right width.
 #
-# Can a Transformer read an image, then? All it needs is a way to cut the image into "words". The way that worked is
-# almost disappointingly simple. What is lost when an image is read in this way?
+# **Can a Transformer read an image, then?** All it needs is a way to cut the image into "words".
+# The way that worked is almost disappointingly simple. What is lost when an image is read like
+# this?
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -31,15 +32,16 @@ draw("image_to_class")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - cut images into patches and put them together again, and notice a tensor that has the right shape and the wrong contents;
-# - show that the patch embedding is a convolution, and what the class token and the positions are for;
-# - build a Vision Transformer in fifty lines;
-# - count its parameters and its multiplications;
-# - train it on digits, beside older methods;
-# - look at what it learned about places, and use it on images of another size.
+# - cut images into patches and put them together again, and notice a tensor with the right shape
+#   and the wrong contents;
+# - show that the patch embedding is a convolution, and say what the class token and the positions
+#   are for;
+# - build a Vision Transformer in fifty lines, and count its parameters and its multiplications;
+# - train it on digits, look at what it learned about places, and use it on images of another size;
+# - test whether a picture of attention explains an answer.
 #
-# **Time** about 45 minutes. **You need** [chapter 5](05_encoder.ipynb); learned positions are from [chapter
-# 4](04_order.ipynb), the training loop from [chapter 8](08_training.ipynb).
+# **Time** about 45 minutes. **You need** [chapter 5](05_encoder.ipynb); learned positions are from
+# [chapter 4](04_order.ipynb), the training loop from [chapter 8](08_training.ipynb).
 
 # %% tags=["hide-input"]
 import io
@@ -76,9 +78,9 @@ def show(image, ax, **options):
 # %% [markdown]
 # ## Sixteen pixels, four words
 #
-# Take an image of 4 × 4 pixels, and let the pixel in row 2, column 3 be 23, so that we see where each number ends up.
-# We want four **patches** of 2 × 2, each flattened to one row of four numbers. By hand, the first one is 11, 12,
-# 21, 22.
+# Take an image of 4 × 4 pixels, and let the pixel in row 2, column 3 be 23, so that we see where
+# each number ends up. We want four **patches** of 2 × 2, each flattened to one row of four
+# numbers. By hand, the first one is 11, 12, 21, 22.
 
 # %%
 small = torch.tensor([[10 * r + c for c in range(1, 5)] for r in range(1, 5)])
@@ -86,9 +88,10 @@ small = small.float().view(1, 1, 4, 4)  # a batch of one image with one channel
 print(small[0, 0].int())
 
 # %% [markdown]
-# In memory the sixteen numbers lie in one line, row after row, and reshaping never changes their order; it only puts
-# the brackets elsewhere. So first we split each side of the image in two: which patch, and where in that patch. Then
-# `permute` reorders the axes, so that the two "where in the patch" axes come last.
+# In memory the sixteen numbers lie in one line, row after row. Reshaping never changes their
+# order; it only puts the brackets elsewhere. So we first split each side of the image in two:
+# which patch, and where in that patch. Then `permute` reorders the axes, so that the two "where in
+# the patch" axes come last.
 
 # %%
 x = small.reshape(1, 1, 2, 2, 2, 2)  # batch, channels, patch row, y, patch column, x
@@ -100,7 +103,8 @@ print(cut[0].int())
 assert cut[0, 0].tolist() == [11, 12, 21, 22]
 
 # %% [markdown]
-# Leave out the line with `permute`, and the result has the same shape. PyTorch has no reason to complain.
+# Leave out the line with `permute`, and the result has the same shape. PyTorch has no reason to
+# complain.
 
 # %% [markdown]
 # **Predict.** `small.view(1, 4, 4)` also makes four rows of four numbers. What is its first "patch"?
@@ -120,12 +124,13 @@ print(viewed[0].int())
 draw("patch_trap")
 
 # %% [markdown]
-# Cut by `view` alone, a "patch" of a grey photograph (16 × 16) would be 256 pixels in reading order. In a colour image
-# it is worse: memory holds first the red channel, then the green, then the blue, so hardly any such "patch" sees two
-# colours.
+# Cut by `view` alone, a "patch" of 16 × 16 would be 256 pixels in reading order. In a colour image
+# hardly any such "patch" would see two colours: memory holds first all of the red channel, then
+# the green, then the blue.
 #
-# Now as a function, for any number of channels, with its inverse. (`grid`, from the library, counts the rows and
-# columns of patches, and refuses an image whose sides are not a multiple of the patch size.)
+# Now the right cut as a function, for any number of channels, with its inverse. (The library's
+# `grid` counts rows and columns of patches, and refuses sides that are not a multiple of the patch
+# size.)
 
 
 # %%
@@ -162,20 +167,23 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# Two of these lines are tests worth keeping. Cutting and putting together must give back the image; but so does a wrong
-# cut with its wrong inverse. Hence the second: the first patch *is* the upper left corner. (Compare patch 1 with its
-# square as well: a cut that goes down the columns first passes the corner.)
+# Two of these lines are tests worth keeping. Cutting and putting together must give back the
+# image; but a wrong cut with its wrong inverse passes, too. Hence the second test: the first patch
+# *is* the upper left corner. (Test patch 1 as well: a cut that goes down the columns first passes
+# the corner.)
 #
 # ## A patch becomes a vector
 #
-# A patch of 16 × 16 pixels with three colours is 768 numbers. One linear layer, the same for every patch, turns them
-# into a vector of width $d_{\text{model}}$ (by coincidence 768 as well in the base model). There is no table of
-# embeddings as for words, because nobody can list all possible patches.
+# A patch of 16 × 16 pixels with three colours is 768 numbers. One linear layer, the same for every
+# patch, turns them into a vector of width $d_{\text{model}}$ (in the base model 768 too, by
+# coincidence). There is no table of embeddings as for words, because nobody can list all possible
+# patches.
 #
-# By hand: let the matrix have one column, (1, 0, 0, −1). From the first patch of our little image it makes $11 - 22 =
-# -11$, the brightness at the upper left minus that at the lower right. Applying the same small rule to every square
-# of an image is a **convolution**. Here its kernel is as large as a patch, and so is its stride, the step from one
-# place to the next, so that the squares do not overlap.
+# By hand: let the matrix have one column, (1, 0, 0, −1). From the first patch of our little image
+# it makes $11 - 22 = -11$, the brightness at the upper left minus that at the lower right.
+# Applying the same small rule to every square of an image is a **convolution**. Here its kernel is
+# as large as a patch, and so is its stride, the step from one place to the next, so that the
+# squares do not overlap.
 
 # %%
 kernel = torch.tensor([[1.0, 0.0], [0.0, -1.0]])
@@ -184,8 +192,8 @@ by_convolution = F.conv2d(small, kernel[None, None], stride=2)
 print(by_matrix[0].tolist(), by_convolution.flatten().tolist())
 
 # %% [markdown]
-# The same with random numbers, colours, and 16 outputs. The convolution's kernel *is* the matrix in another shape, so a
-# checkpoint can store this layer as (outputs, channels, height, width).
+# The same with random numbers, colours, and 16 outputs. The convolution's kernel *is* the matrix
+# in another shape.
 
 # %% tags=["atol=1e-5"]
 convolution = nn.Conv2d(3, 16, kernel_size=4, stride=4)
@@ -204,27 +212,30 @@ assert off < 1e-5
 # %% [markdown]
 # ## A word that stands for the whole
 #
-# The encoder gives one vector for every patch, and we need one answer for the image. The paper behind this chapter
-# (Dosovitskiy et al., 2021) borrows a device from BERT, which you meet in [chapter 12](12_bert.ipynb): put one more
-# vector in front, the **class token**, and read the answer off at its place. It is a row of parameters, the same for
-# every image. In each block it attends to the patches; at the end one linear layer turns what it has gathered into
-# scores. (The mean of the patches' outputs works as well, the authors found, with another learning rate.)
+# The encoder gives one vector for every patch, and we need one answer for the image. The paper
+# behind this chapter (Dosovitskiy et al., 2021) borrows a device from BERT, which you meet in
+# [chapter 12](12_bert.ipynb): put one more vector in front, the **class token**, and read the
+# answer off at its place. It is a row of parameters, the same for every image. In each block it
+# attends to the patches; at the end one linear layer turns what it has gathered into scores. (The
+# mean of the patches' outputs works as well: exercise 4.)
 #
 # ## Where the words stand
 #
-# Does the encoder know *where* a patch was? Here is a small one with random weights, a class token, and 16 random
-# "patches".
+# Does the encoder know *where* a patch was? Here is a small one with random weights, a class
+# token, and 16 random "patches".
 
 # %% [markdown]
-# **Predict.** The 16 patches are put into another order, and nothing else changes; there are no positions. How much
-# does the encoder's output at the class token change: completely, a little, or not at all?
+# **Predict.** The 16 patches are put into another order, and nothing else changes; there are no
+# positions. How much does the encoder's output at the class token change: completely, a little, or
+# not at all?
 #
 # <details><summary>Answer</summary>
 #
-# Not at all (up to rounding). What the class token takes in is a weighted sum over the patches, and a sum does not
-# depend on the order of its terms; each patch's own output moves along with it, so the next layer again meets the same
-# vectors in another order. It is tempting to expect at least a small change: to us the shuffled images below are
-# unrecognisable. To this encoder the two images of a pair are the same.
+# Not at all (up to rounding). What the class token takes in is a weighted sum over the patches,
+# and a sum does not depend on the order of its terms. Each patch's own output moves along with it,
+# so the next layer again meets the same vectors in another order. It is tempting to expect at
+# least a small change: to us the shuffled images below are unrecognisable. To this encoder the two
+# images of a pair are the same.
 #
 # </details>
 
@@ -258,13 +269,15 @@ for i in range(4):
 plt.show()
 
 # %% [markdown]
-# So a vector is added for every place, the class token's included. The paper **learns** these vectors: a table with one
-# row for each of the $n + 1$ places. The table says nothing about space: its rows are numbered from 0 to 16, and nobody
-# tells the model that place 5 lies below place 1. That an image has two dimensions, it has to find out.
+# So a vector is added for every place, the class token's included. The paper **learns** these
+# vectors: a table with one row for each of the $n + 1$ places. The table says nothing about space.
+# Its rows are numbered from 0 to 16, and nobody tells the model that place 5 lies below place 1.
+# That an image has two dimensions, it has to find out.
 #
-# A larger image has more patches than the table has rows. Then the paper **interpolates**: it takes off the class
-# token's row, lays the other rows out as a small image with $d_{\text{model}}$ channels, enlarges that image, and puts
-# the class token's row back in front:
+# A larger image has more patches than the table has rows. Then the paper **interpolates**. It
+# takes off the class token's row and lays the other rows out as a small image with
+# $d_{\text{model}}$ channels. It enlarges that image, and puts the class token's row back in
+# front:
 
 # %% tags=["remove-input"]
 draw("stretched_positions")
@@ -374,8 +387,8 @@ class ViT(nn.Module):
 
 
 # %% [markdown]
-# (The classes' `names` are only there to be saved with a model.) Does it compute what Hugging Face's
-# `ViTForImageClassification` computes, with the same random weights, on three images?
+# (The classes' `names` are only saved with the model.) Does it compute what Hugging Face's
+# `ViTForImageClassification` computes, with the same random weights?
 
 # %% tags=["hide-input", "atol=1e-5"]
 config = ViTConfig(12, 4, 3, 5, d_model=32, n_layers=2, n_heads=4, d_ff=64)
@@ -404,17 +417,24 @@ assert off < 1e-5 and off_gradient < 1e-4
 # %% [markdown]
 # ## What it costs
 #
-# The base model reads images of 224 × 224 pixels in patches of 16 × 16. How long is the sentence? $224 / 16 = 14$
-# patches a side, $14^2 = 196$, and the class token: **197**. A ViT's name gives its size and its patches: B/16 is
-# the base size with patches of 16, H/14 the huge one with patches of 14.
+# The base model reads images of 224 × 224 pixels in patches of 16 × 16. How long is the sentence?
+# $224 / 16 = 14$ patches a side, $14^2 = 196$, and the class token: **197**. (Its name, B/16,
+# gives size and patches; H/14 is the huge one with patches of 14.)
 #
-# Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$, and $d_{ff} = 4d$. A block has
-# $4(d^2 + d)$ in its attention, $8d^2 + 5d$ in the feed-forward layers and $4d$ in the two norms: $12d^2 + 13d$
-# together. Around the $L$ blocks stand
+# Its parameters can be counted on paper. Let $d$ be $d_{\text{model}}$. Each block has $12d^2 +
+# 13d$. Around the blocks stand the patch embedding, the class token and the positions, a last norm
+# and the head.
+#
+# <details><summary>The count, part by part</summary>
+#
+# With $d_{ff} = 4d$, a block has $4(d^2 + d)$ in its attention, $8d^2 + 5d$ in the feed-forward
+# layers and $4d$ in the two norms: $12d^2 + 13d$ together. Around the $L$ blocks stand
 #
 # - the patch embedding, $(3p^2 + 1)\,d$ for patches of $p \times p$ pixels;
 # - the class token and $n + 1$ positions, $(n + 2)\,d$ in all for $n$ patches;
 # - a last norm, behind the blocks, $2d$; and the head for 1,000 classes, $1000\,(d + 1)$.
+#
+# </details>
 
 
 # %%
@@ -439,13 +459,14 @@ assert all(exact[name] == count(c) for name, c in configs.items())
 # %% [markdown]
 # ### The fourth power
 #
-# Twice the resolution means four times the patches, and attention compares every patch with every other one: sixteen
-# times the scores. Their cost grows with the **fourth power** of the image's side, that of the linear layers, which
-# work on each token by itself, only with the square.
+# Twice the resolution means four times the patches, and attention compares every patch with every
+# other one: sixteen times the scores. So the cost of the scores grows with the **fourth power** of
+# the image's side. The cost of the linear layers, which work on each token by itself, grows only
+# with the square.
 #
-# In numbers, for one layer and $n$ tokens: each token goes through the $12d^2$ weights of the block, which makes
-# $12nd^2$ multiplications. Each of the $n^2$ scores is a dot product of $d$ numbers, and averaging the values costs the
-# same again: $2n^2d$. (Patch embedding and head add less than one per cent.)
+# In numbers, for one layer and $n$ tokens: each token goes through the $12d^2$ weights of the
+# block, which makes $12nd^2$ multiplications. Each of the $n^2$ scores is a dot product of $d$
+# numbers, and averaging the values costs the same again: $2n^2d$.
 
 # %% [markdown]
 # **Predict.** From 224 to 448 pixels a side, all multiplications of B/16's blocks together grow by about what factor:
@@ -469,14 +490,14 @@ for side in (224, 448, 896, 1792):
     print(f"{side:4} {n:7,} {total / 1e9:24,.1f} {attention / total:31.0%}")
 
 # %% [markdown]
-# So scores and averages are cheap at the usual size, and most of the work at a photograph's. (With its four matrices
-# attention is a third of the work even at 224.)
+# So scores and averages are cheap at the usual size, and most of the work at a photograph's.
 #
 # ## Reading digits
 #
-# Scikit-learn comes with 1,797 handwritten digits of 8 × 8 pixels. We take 1,200 to learn from and 397 for the test.
-# (The other 200 were used to choose the settings.) Our ViT has three blocks of width 64. Patches of 2 × 2 make a
-# sentence of 17 "words" with the class token; a second ViT has patches of 4 × 4, a sentence of 5.
+# Scikit-learn comes with 1,797 handwritten digits of 8 × 8 pixels. We take 1,200 to learn from and
+# 397 for the test. (The other 200 were used to choose the settings.) Our ViT has three blocks of
+# width 64. Patches of 2 × 2 make a sentence of 17 "words" with the class token; a second ViT has
+# patches of 4 × 4, a sentence of 5.
 
 # %%
 learn, test = data.load("images", "train"), data.load("images", "test")
@@ -521,22 +542,23 @@ model, fine = train(ViTConfig.DIGITS)
 print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
-# Beside them stand two older methods with scikit-learn's standard settings: logistic regression, and a support vector
-# machine (SVM), whose borders between the classes may be curved. Both get an image as a plain row of 64 numbers, so
-# neither knows that pixels have neighbours.
+# Beside them stand two older methods with scikit-learn's standard settings: logistic regression
+# and a support vector machine (SVM). Both get an image as a plain row of 64 numbers and do not
+# know that pixels have neighbours.
 
 # %% [markdown]
-# **Predict.** Which of the four names most digits rightly: the ViT with patches of 2 × 2, that with 4 × 4, logistic
-# regression or the SVM? And are the other three far apart?
+# **Predict.** Which of the four names most digits rightly: the ViT with patches of 2 × 2, that
+# with 4 × 4, logistic regression or the SVM? And are the other three far apart?
 #
 # <details><summary>Answer</summary>
 #
-# The SVM, with 0.990<!-- digits: 1200/svm/mean .3f -->. The other three are within two points: over five seeds the ViT
-# with 4 × 4 patches has 0.976<!-- digits: 1200/patches_of_4/mean .3f -->, logistic regression 0.967<!-- digits:
-# 1200/logistic_regression/mean .3f -->, and the ViT with 2 × 2 patches 0.956<!-- digits: all_images/patches_of_2/mean
-# .3f -->. One is tempted to say "the newest". But 1,200 small images are little to learn from; [chapter
-# 11b](11b_attention_or_convolution.ipynb#hungry-for-data) shows how the order depends on their number. The single run
-# below is within about a point of these means.
+# The SVM, with 0.990<!-- digits: 1200/svm/mean .3f -->. The other three are within two points:
+# over five seeds the ViT with 4 × 4 patches has 0.976<!-- digits: 1200/patches_of_4/mean .3f -->,
+# logistic regression 0.967<!-- digits: 1200/logistic_regression/mean .3f -->, and the ViT with 2 ×
+# 2 patches 0.956<!-- digits: all_images/patches_of_2/mean .3f -->. (The single run below is within
+# about a point of these means.) One is tempted to say "the newest". But 1,200 small images are
+# little to learn from; [chapter 11b](11b_attention_or_convolution.ipynb#hungry-for-data) shows how
+# the order depends on their number.
 #
 # </details>
 
@@ -571,10 +593,10 @@ plt.show()
 assert fine[600] > 0.9 and coarse[600] > 0.93 and older["SVM"] > 0.98
 
 # %% [markdown]
-# Another test set of 397 images would easily move each share by 0.01 ([chapter 13b](13b_how_sure.ipynb) computes this),
-# so a single difference of that size means nothing. Over the five seeds four large words did better than sixteen small
-# ones, perhaps because a patch of 2 × 2 says so little by itself. We go on with 2 × 2, because there is more to look
-# at. Ten digits that this model got wrong:
+# With another test set of 397 images each share would easily move by 0.01 ([chapter
+# 13b](13b_how_sure.ipynb) computes this), so a single difference of that size means nothing. Over
+# five seeds, though, four large words did better than sixteen small ones. We go on with 2 × 2,
+# where there is more to look at. Ten digits that this model got wrong:
 
 # %% mystnb={"image": {"alt": "Ten small pictures of handwritten digits that the model misread, each with its label and the model's answer above. Some are hard to read for people too."}, "figure": {"caption": "Digits that the model misread: the right answer \u2192 its own."}} tags=["hide-input"]
 with torch.no_grad():
@@ -589,8 +611,9 @@ plt.show()
 # %% [markdown]
 # ## What it found out about places
 #
-# Did the model find out that an image has two dimensions? Compare the learned vector of each place with those of all
-# others, by the cosine of their angle: a small map of 4 × 4 for each of the 16 places.
+# Did the model find out that an image has two dimensions? Compare the learned vector of each place
+# with those of all others, by the cosine of their angle: a small map of 4 × 4 for each of the 16
+# places.
 
 # %% tags=["atol=0.06"]
 learned = F.normalize(model.positions.detach()[1:], dim=-1)
@@ -617,18 +640,25 @@ for ax, of_one_place in zip(panels, likeness, strict=True):
 plt.show()
 
 # %% [markdown]
-# Faintly, yes: over five seeds the cosine of neighbours is 0.09<!-- digits: likeness/neighbours/mean .2f --> on
-# average, that of places four or more steps apart -0.06<!-- digits: likeness/far_apart/mean .2f -->. Whatever else you
-# see, train with another seed before you read meaning into it. In the paper's figure 7 each place clearly resembles its
-# own row and column. That took millions of images; after our 1,200 a position still points, for the most part, where
-# its random start did.
+# Faintly, yes: over five seeds the cosine of neighbours is 0.09<!-- digits:
+# likeness/neighbours/mean .2f --> on average, that of places four or more steps apart -0.06<!--
+# digits: likeness/far_apart/mean .2f -->. Read no more into the maps: after our 1,200 images a
+# position still points, for the most part, where its random start did.
 #
-# If the 16 patches change places, the same way in every image, a ViT cannot even notice: its positions begin at random,
-# so no order of the places is better than another. It gets to 0.952<!-- digits: all_images/shuffled_patches/mean .3f
-# --> shuffled and 0.956<!-- digits: all_images/patches_of_2/mean .3f --> in order. Without positions it falls to
-# 0.620<!-- digits: all_images/no_positions/mean .3f -->. (The paper's B/16 lost less: 61.4 % of ImageNet without
-# positions, 64.2 with them, from five images of each class. Told where each patch is, by a vector for its row and one
-# for its column, the model was no better: 64.0; appendix D.4.)
+# And if the 16 patches change places, the same way in every image? A ViT cannot even notice. Its
+# positions begin at random, so no order of the places is better than another: it gets to 0.952<!--
+# digits: all_images/shuffled_patches/mean .3f --> shuffled and 0.956<!-- digits:
+# all_images/patches_of_2/mean .3f --> in order. Without positions it falls to 0.620<!-- digits:
+# all_images/no_positions/mean .3f -->.
+#
+# <details><summary>Positions in the paper</summary>
+#
+# After millions of images each place clearly resembles its own row and column (figure 7). The
+# paper's B/16 lost less without positions: 61.4 % of ImageNet, against 64.2 with them, from five
+# images of each class. Told where each patch is, by a vector for its row and one for its column,
+# the model was no better: 64.0 (appendix D.4).
+#
+# </details>
 
 # %% tags=["remove-cell"]
 assert 0.55 < kept < 0.95 and before[steps_apart == 1].mean().abs() < 0.05
@@ -637,12 +667,15 @@ assert neighbours > far + 0.03
 # %% [markdown]
 # ## Where does it look?
 #
-# From which patches does the answer come? The class token's attention in the last layer points at places, but what
-# stands there has by then been mixed from other places. **Attention rollout** (Abnar and Zuidema, 2020) follows the
-# mixing through all layers. Take one layer. Its weights, averaged over the heads, are a table $W$: row $i$ says how
-# much output $i$ takes from each input. The residual connection adds the input itself, so rollout uses $\frac{1}{2}(W +
-# I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. (Equal halves are an assumption.) The product of
-# these tables, layer by layer, says how much of each patch reaches each output.
+# From which patches does the answer come? The class token's attention in the last layer points at
+# places, but what stands there has by then been mixed from other places. **Attention rollout**
+# (Abnar and Zuidema, 2020) follows the mixing through all layers.
+#
+# Take one layer. Its weights, averaged over the heads, are a table $W$: row $i$ says how much
+# output $i$ takes from each input. The residual connection adds the input itself, so rollout uses
+# $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. (Equal
+# halves are an assumption.) The product of these tables, layer by layer, says how much of each
+# patch reaches each output.
 
 
 # %%
@@ -681,15 +714,14 @@ for digit, ax in enumerate(panels):
 plt.show()
 
 # %% [markdown]
-# (You can draw a digit or change a picture of a garment, and see its rollout, in your browser: [Type your
-# own](../book/live.md#a-vit-that-reads-your-digit).)
+# (Your own digit, with its rollout: [Type your own](../book/live.md#a-vit-that-reads-your-digit).)
 #
-# Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what matters, blanking the
-# patches that it marks should lower the score of the right digit most. We blank each patch in turn and order the
-# patches, once by this damage and once by rollout; a rank correlation compares the two orders (1: the same, 0:
-# unrelated). Beside rollout we try a rule that needs no model: the more ink, the more it matters. We also blank the
-# first patch of each order alone, and count how many digits are still named rightly. (Only patches with a mean above
-# 0.1 count, since blanking an empty patch changes hardly anything.)
+# Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what
+# matters, then blanking a patch that it marks should lower the score of the right digit most. We
+# blank each patch in turn and order the patches, once by this damage and once by rollout. A rank
+# correlation compares the two orders (1: the same, 0: unrelated). Beside rollout we try a rule
+# that needs no model: the more ink, the more it matters. (Nearly empty patches do not count:
+# blanking them changes hardly anything.)
 
 
 # %%
@@ -712,17 +744,18 @@ def rank_correlation(a, b):
 
 
 # %% [markdown]
-# **Predict.** Which order of the patches agrees better with the damage: rollout's, which comes from inside the model,
-# or the amount of ink, which knows nothing of the model?
+# **Predict.** Which order of the patches agrees better with the damage: rollout's, which comes
+# from inside the model, or the amount of ink, which knows nothing of the model?
 #
 # <details><summary>Answer</summary>
 #
 # The ink, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
-# agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits: agreement_with_damage/rollout/mean .2f
-# --> (from -0.04<!-- digits: agreement_with_damage/rollout/min .2f --> to 0.13<!-- digits:
-# agreement_with_damage/rollout/max .2f -->, which is the model below). What comes from inside the model looks like an
-# explanation. But rollout sees only attention's weights, not the values that they average, nor the feed-forward
-# layers. (The ink has an advantage: what blanking takes away *is* the ink.)
+# agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits:
+# agreement_with_damage/rollout/mean .2f --> (at most 0.13<!-- digits:
+# agreement_with_damage/rollout/max .2f -->, in the model below). What comes from inside the model
+# looks like an explanation. But rollout sees only attention's weights, not the values that they
+# average, nor the feed-forward layers. (The ink has an advantage: what blanking takes away *is*
+# the ink.)
 #
 # </details>
 
@@ -747,29 +780,33 @@ assert agreement["ink"] > agreement["rollout"] + 0.05
 assert without_first["ink"] < without_first["rollout"] - 0.05
 
 # %% [markdown]
-# In the run printed here rollout's first patch matters a little more than a random one (0.68 against 0.74 still right),
-# the inkiest much more (0.51). Look at the pictures again: some of the strongly coloured patches hold hardly any ink.
-# Does attention explain anything? It does not (Jain and Wallace, 2019); that depends on what one asks (Wiegreffe and
-# Pinter, 2019). **Now you:** put an order of your own into `ORDERS`, such as the distance from the middle, and see
-# whether it beats the ink.
+# The last column: if we blank only the first patch of each order, how many digits are still named
+# rightly? Rollout's first patch matters a little more than a random one (0.68 against 0.74), the
+# inkiest much more (0.51). So check a picture of attention before you take it for an explanation
+# ([chapter 16](16_what_bert_learns.ipynb#what-goes-wrong) returns to this). **Now you:** put an
+# order of your own into `ORDERS`, such as the distance from the middle, and see whether it beats
+# the ink.
 #
 # ## An image of another size
 #
-# There are only 17 positions. An image of 12 × 12 pixels has 36 patches, so they are interpolated, by the function
-# under *Where the words stand*.
+# There are only 17 positions. An image of 12 × 12 pixels has 36 patches, so the positions are
+# interpolated, by the function under *Where the words stand*.
 
 # %% [markdown]
-# **Predict.** The model is right for about 0.96 of the digits at 8 × 8. We enlarge the test images to 12 × 12 and
-# interpolate the positions. Is it still right for about 0.96, for about 0.75, or does it guess (0.1)?
+# **Predict.** The model is right for about 0.96 of the digits at 8 × 8. We enlarge the test images
+# to 12 × 12 and interpolate the positions. Is it still right for about 0.96, for about 0.75, or
+# does it guess (0.1)?
 #
 # <details><summary>Answer</summary>
 #
-# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below). At 16 × 16
-# (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and the reasons can be taken apart. Four
-# copies of every patch and of its position cost nothing, so it is not the number. Interpolated positions alone cost a
-# little. Patches that show a smaller piece of the stroke than any the model has learned from cost more, and both
-# together most. So interpolated positions are only a starting point: the paper goes on training at the new size. (10 ×
-# 10, nearest to what it learned, is the worst, 0.54<!-- digits: same_model/size_10/mean .2f -->. Why, we do not know.)
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run
+# below). At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and
+# the reasons can be taken apart. Four copies of every patch and of its position cost nothing, so
+# it is not the number. Interpolated positions alone cost a little. Patches that show a smaller
+# piece of the stroke than any the model has learned from cost more, and both together most. So
+# interpolated positions are only a starting point: the paper goes on training at the new size. (10
+# × 10, nearest to what it learned, is the worst, 0.54<!-- digits: same_model/size_10/mean .2f -->.
+# Why, we do not know.)
 #
 # </details>
 
@@ -815,12 +852,13 @@ assert accuracy(model) > one > apart["enlarged", "copied"] > both
 #
 # ### `view` where `permute` is needed
 #
-# Training does not find this mistake. In five runs with `view` alone the ViT reached 0.963<!-- digits:
-# all_images/viewed/mean .3f -->, against 0.956<!-- digits: all_images/patches_of_2/mean .3f --> with real patches: on
-# images this small a strip of four pixels is as good a word as a square, or a little better.
+# Training does not find this mistake. In five runs with `view` alone the ViT reached 0.963<!--
+# digits: all_images/viewed/mean .3f -->, against 0.956<!-- digits: all_images/patches_of_2/mean
+# .3f --> with real patches: on images this small a strip of four pixels is as good a word as a
+# square.
 #
-# Cutting and putting together cannot find it, the corner can. How many of the 2 · 48 numbers of the two images' first
-# patches are right?
+# Cutting and putting together does not find it either. The corner does. How many of the 2 · 48
+# numbers of the two images' first patches are right?
 
 # %%
 viewed = photos.view(2, 6, 48)
@@ -830,10 +868,11 @@ for name, cut in {"patches": patches(photos, 4), "view alone": viewed}.items():
 # %% [markdown]
 # ### Positions interpolated as one list
 #
-# Interpolate all 17 rows as one list, because "positions are a sequence", and 17 rows are stretched to 37 as if the
-# places lay in one line. The six places of the new first row then get what lies between the class token's row, 0, and
-# the third of the four old ones (0.2 to 2.5), and the second row begins at old place 3, not at the left edge. Nearly
-# every patch gets the position of another place. The shape is right, (37, 64), and no error is raised.
+# "Positions are a sequence", so someone interpolates all 17 rows as one list, class token
+# included. The list is stretched to 37 rows, as if all places lay in one line. The larger image's
+# first row then gets mixtures of the class token's row and of the first three of the four old
+# places. Its second row begins at the third of these, not at the left edge. Nearly every patch
+# gets the position of another place. The shape is right, (37, 64), and no error is raised.
 
 
 # %% tags=["atol=0.15"]
@@ -866,8 +905,9 @@ assert wrong_way < right_way - 0.2
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. Smaller patches.** B/8 reads the same images of 224 × 224 pixels in patches of 8 × 8. How many tokens, how many
-# parameters, how many multiplications? Compare with B/16, and with the table of resolutions above.
+# **1. Smaller patches.** B/8 reads the same images of 224 × 224 pixels in patches of 8 × 8. How
+# many tokens, how many parameters, how many multiplications? Compare with B/16, and with the table
+# of resolutions above.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -948,27 +988,28 @@ for kind in (ViT, MeanViT):
 # %% [markdown]
 # ## Summary
 #
-# 1. An image becomes a sentence: patches, each flattened and put through one linear layer, which is a convolution
-#    with a stride.
-# 2. A class token in front collects the answer; learned positions say where a patch was, and nothing says that places
-#    have neighbours.
-# 3. B/16 reads 197 tokens with 86.6 million parameters. Attention's scores and averages grow with the fourth power of
-#    the side, but at 224 pixels they are 4 % of the work.
+# 1. An image becomes a sentence: patches, each flattened and put through one linear layer, which
+#    is a convolution with a stride.
+# 2. A class token in front collects the answer; learned positions say where a patch was, and
+#    nothing says that places have neighbours.
+# 3. B/16 reads 197 tokens with 86.6 million parameters. Attention's scores and averages grow with
+#    the fourth power of the side, but at 224 pixels they are 4 % of the work.
 # 4. On 1,200 small images a ViT loses to an older method, the SVM.
-# 5. Test what you cut against squares of the image, test at sizes other than the one you trained on, and do not take
-#    attention for an explanation before you have checked it.
+# 5. Test what you cut against squares of the image, test at sizes other than the one you trained
+#    on, and do not take attention for an explanation before you have checked it.
 #
 # **Homework 4** is about this chapter: [exercises](../exercises/hw4_vision_transformer.ipynb).
 #
-# **Next:** networks of convolutions read images before. [Chapter 11b](11b_attention_or_convolution.ipynb) asks what they
-# know that a ViT has to learn, and when which of the two is better.
+# **Next:** networks of convolutions read images before. [Chapter
+# 11b](11b_attention_or_convolution.ipynb) asks what they know that a ViT has to learn, and when
+# which of the two is better.
 #
 # ## References
 #
-# - Alexey Dosovitskiy et al. (2021). *An image is worth 16x16 words: Transformers for image recognition at scale.*
-#   ICLR. Section 3; table 1; figure 7; appendices D.3 on the class token and D.4 on positions.
-# - Samira Abnar and Willem Zuidema (2020). *Quantifying attention flow in Transformers.* ACL. Attention rollout.
-# - Ethem Alpaydin and Cenk Kaynak (1998). *Optical recognition of handwritten digits.* UCI Machine Learning
-#   Repository.
-# - Sarthak Jain and Byron C. Wallace (2019). *Attention is not explanation.* NAACL.
-# - Sarah Wiegreffe and Yuval Pinter (2019). *Attention is not not explanation.* EMNLP.
+# - Alexey Dosovitskiy et al. (2021). *An image is worth 16x16 words: Transformers for image
+#   recognition at scale.* ICLR. Section 3; table 1; figure 7; appendices D.3 on the class token
+#   and D.4 on positions.
+# - Samira Abnar and Willem Zuidema (2020). *Quantifying attention flow in Transformers.* ACL.
+#   Attention rollout.
+# - Ethem Alpaydin and Cenk Kaynak (1998). *Optical recognition of handwritten digits.* UCI Machine
+#   Learning Repository.

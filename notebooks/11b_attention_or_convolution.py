@@ -1,13 +1,14 @@
 # %% [markdown]
 # # Attention or convolution?
 #
-# Here is a handwritten digit, and below it the same digit one pixel further right. To us nothing has happened. But a
-# Vision Transformer that cuts images into four patches reads four other "words". A network of **convolutions** applies
-# one small rule at every place, so a stroke that moves gives the same answers, one place further on. Such networks read
-# images long before attention did.
+# Here is a handwritten digit, and below it the same digit one pixel further right. To us nothing
+# has happened. But a Vision Transformer that cuts images into four patches reads four other
+# "words". A network of **convolutions** applies one small rule at every place, so a stroke that
+# moves gives the same answers, one place further on. Such networks read images long before
+# attention did.
 #
-# **Which of the two names more of the moved digits rightly? And when does it pay to give up what a convolution knows
-# beforehand?**
+# **Which of the two names more of the moved digits rightly? And when does it pay to give up what a
+# convolution knows beforehand?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -74,14 +75,15 @@ def show(image, ax, **options):
 draw("same_kernel")
 
 # %% [markdown]
-# The results move along with the stroke. This is called **translation equivariance**. Their sum or their mean over all
-# places then stays 5 or 1, as long as the stroke does not touch the edge (at the left one the sum is 2: try it):
-# **translation invariance**.
+# The results move along with the stroke. This is called **translation equivariance**. Their sum
+# over all places, here 5, then stays the same, and so does their mean, as long as the stroke does
+# not touch the edge: **translation invariance**.
 #
-# The patches are other ones. Nothing tells a linear layer that (0, 3) and (5, 0) belong to the same stroke as (3, 5) did.
-# That is what a convolution knows and a ViT has to learn: neighbouring pixels belong together, and a thing is the same
-# thing wherever it stands. Such knowledge, built in before anything is learned, is called an **inductive bias**; these
-# two are *locality* and *translation equivariance*.
+# The patches, however, are different ones. Nothing tells a linear layer that (0, 3) and (5, 0)
+# belong to the same stroke as (3, 5) did. A ViT has to learn what a convolution knows:
+# neighbouring pixels belong together, and a thing is the same thing wherever it stands. Such
+# knowledge, built in before anything is learned, is called an **inductive bias**; these two are
+# *locality* and *translation equivariance*.
 
 # %%
 stroke = torch.tensor([0.0, 0, 3, 5, 0, 0])
@@ -94,10 +96,10 @@ for name, row in {"as it is": stroke, "moved": stroke.roll(1)}.items():
 # %% [markdown]
 # ## Moved by a pixel
 #
-# A small network of convolutions (CNN) for the digits of chapter 11: three convolutions of 3 × 3, the last two with a
-# **stride** of 2, which means that they compute only every second place of every second row; then the mean over the
-# places that are left, and one linear layer. It has about as many parameters as the ViT with patches of 4 × 4. Both
-# learn from the same 1,200 images for 600 steps.
+# A small network of convolutions (CNN) for the digits of chapter 11: three convolutions of 3 × 3,
+# the last two with a **stride** of 2 (they compute only every second place of every second row);
+# then the mean over the places that are left, and one linear layer. It has about as many
+# parameters as the ViT with patches of 4 × 4. Both learn from the same 1,200 images for 600 steps.
 
 # %% tags=["atol=0.2"]
 learn = data.load("images", "train")
@@ -150,13 +152,14 @@ for name, model in {"ViT": vit, "CNN": cnn}.items():
     print(f"{name}: {n_parameters:,} parameters, right {accuracy(model):.2f}")
 
 # %% [markdown]
-# **Predict.** All test images are moved to the right by one pixel. What share of them does the ViT still name rightly?
-# And the CNN: nearly all, about three quarters, or a half?
+# **Predict.** All test images are moved to the right by one pixel. What share of them does the ViT
+# still name rightly? And the CNN: nearly all, about three quarters, or a half?
 #
 # <details><summary>Answer</summary>
 #
-# Each about half, or somewhat more; the CNN has no great lead. "It knows that a thing stays the same when it moves" is
-# tempting; it is true of a convolution with a stride of 1, away from the edge, and not of the network.
+# Each about half, or somewhat more; the CNN has no great lead. "It knows that a thing stays the
+# same when it moves" is tempting. That is true of a convolution with a stride of 1, away from the
+# edge, but not of the network.
 #
 # </details>
 
@@ -171,14 +174,14 @@ assert accuracy(vit, moved) < accuracy(vit) - 0.2
 assert accuracy(cnn, moved) < accuracy(cnn) - 0.2
 
 # %% [markdown]
-# Two things take the knowledge away. One is the **edge**: where the image ends the convolutions read zeros, and these
-# digits fill the image, so that what each kernel sees has changed at the edge, and a column of pixels has fallen out.
-# The other is the **stride**. A network that computes every second place, and of these every second again, sees a move
-# as a move only if it is by 4 pixels, or 8, or 12. (The patch embedding is a convolution as well, with a stride as
-# large as the patch.)
+# Two things take the knowledge away. One is the **edge**. Where the image ends the convolutions
+# read zeros, and these digits fill the image: a move changes what the kernels see at the edge, and
+# a column of pixels falls out. The other is the **stride**. A network that computes every second
+# place, and of these every second again, sees a move as a move only if it is by a multiple of 4
+# pixels. (The patch embedding is a convolution as well, with a stride as large as the patch.)
 #
-# The second can be seen by itself. We put the digits into the middle of a larger, empty image, where no edge is near,
-# and move them by 0 to 4 pixels.
+# To see the stride's part alone, we put the digits into the middle of a larger, empty image, where
+# no edge is near, and move them by 0 to 4 pixels.
 
 # %% tags=["atol=0.05"]
 framed = F.pad(images, (8, 8, 8, 8))  # (397, 1, 24, 24), room to move in
@@ -193,30 +196,33 @@ changes = [((mean - means[0]).norm() / means[0].norm()).item() for mean in means
 assert changes[4] < 1e-5 and min(changes[1:4]) > 0.005
 
 # %% [markdown]
-# By 4 pixels nothing changes; by 1 to 3 the mean does, although most of its places are empty before and after. How much
-# of the lost accuracy is the stride's and how much the edge's, this does not say.
+# By 4 pixels nothing changes; by 1 to 3 the mean does. (How much of the lost accuracy is the
+# stride's and how much the edge's, this does not say.)
 #
 # ### Shown instead of built in
 #
-# What is not built in can be shown. A ViT of the same size, but with the patches of 2 × 2 of chapter 11, comes with the
-# course. It learned for 3,000 steps instead of 600, from the 200 validation images too, and each image was turned,
-# scaled, slanted and shifted a little every time it was seen (`experiments/drawn_digits.py`,
-# 4<!-- drawn_digits: minutes .0f --> minutes of one core). Such changes of the training images are called
+# What is not built in can be shown. A ViT of the same size, but with the patches of 2 × 2 of
+# chapter 11, comes with the course. It learned for 3,000 steps instead of 600, from the 200
+# validation images too. And each image was turned, scaled, slanted and shifted a little every time
+# it was seen (`experiments/drawn_digits.py`). Such changes of the training images are called
 # **augmentation**.
 
 # %% [markdown]
-# **Predict.** Does it name more of the 397 test images rightly than our ViT, as they are? And moved by a pixel?
+# **Predict.** Does it name more of the 397 test images rightly than our ViT, as they are? And
+# moved by a pixel?
 #
 # <details><summary>Answer</summary>
 #
-# As they are, no: that one has 0.952<!-- drawn_digits: stored/test .3f -->, a ViT with patches of 4 × 4 and 600 steps
-# over five seeds 0.976<!-- digits: 1200/patches_of_4/mean .3f -->. The smaller patches may be the reason: with them,
-# 600 steps gave 0.956<!-- digits: all_images/patches_of_2/mean .3f --> ([chapter
-# 11](11_vision_transformer.ipynb#reading-digits)). Or the changes, which cost something too (exercise 3). "Five times
-# as long must be better" is tempting. Moved by one pixel, it is right for about 0.9, though it was shown shifts of less
-# (0.8 at most); ours for about a half: every digit that ours learned from fills its picture in the same way. Test
-# images that do the same cannot show what the minutes bought. (Steps, patches, images and their changes all differ.
-# Exercise 3 changes one of them.)
+# As they are, no: it has 0.952<!-- drawn_digits: stored/test .3f -->, a ViT with patches of 4 × 4
+# and 600 steps 0.976<!-- digits: 1200/patches_of_4/mean .3f --> (over five seeds). "Five times as
+# long must be better" is tempting. But the smaller patches may cost something (600 steps with them
+# gave 0.956<!-- digits: all_images/patches_of_2/mean .3f -->, [chapter
+# 11](11_vision_transformer.ipynb#reading-digits)), and so may the changes (exercise 3).
+#
+# Moved by one pixel, it is right for about 0.9, though it was shown shifts of less (0.8 at most);
+# ours for about a half. Every digit that ours learned from fills its picture in the same way. The
+# test images as they are do the same, so they cannot show what the changes bought. (Steps,
+# patches, images and their changes all differ. Exercise 3 changes one of them.)
 #
 # </details>
 
@@ -243,9 +249,10 @@ plt.show()
 # %% [markdown]
 # ## Hungry for data
 #
-# The paper on the ViT says that it needs more images than convolutions do. How many are few? Here is the ViT with
-# patches of 4 × 4 beside two older methods, which get an image as a plain row of 64 numbers. Each number is the mean of
-# five seeds (± the standard deviation), with other images for each seed, except in the last row, which uses all 1,200.
+# The paper on the ViT says that it needs more images than convolutions do. How many are few? Here
+# is the ViT with patches of 4 × 4 beside chapter 11's two older methods. Each number is the mean
+# of five seeds (± the standard deviation), with other images for each seed, except in the last
+# row, which uses all 1,200.
 #
 # | images | ViT | logistic regression | SVM |
 # |---|---|---|---|
@@ -254,45 +261,52 @@ plt.show()
 # | 400 | 0.949<!-- digits: 400/patches_of_4/mean .3f --> ± 0.009<!-- digits: 400/patches_of_4/sd .3f --> | 0.943<!-- digits: 400/logistic_regression/mean .3f --> | 0.975<!-- digits: 400/svm/mean .3f --> |
 # | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
 #
-# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM stays ahead of the
-# ViT throughout.
+# With 50 images the ViT is behind both; from 400 on it is level with logistic regression. The SVM
+# stays ahead throughout.
 #
-# The paper tells a similar story. Pre-trained on ImageNet alone, 1.3 million images, a large ViT is worse than a base
-# one, and both are worse than good convolutional networks. With 14 million images the large and the base one are about
-# equal; only with the 300 million of Google's own collection JFT is the large one clearly better.
+# The paper tells a similar story. Pre-trained on ImageNet alone, 1.3 million images, a large ViT
+# is worse than a base one, and both are worse than good convolutional networks. With 14 million
+# images the large and the base one are about equal. Only with the 300 million of Google's own
+# collection JFT is the large one clearly better.
 #
-# Do convolutions get along with fewer images because of what they know beforehand?
+# Do convolutions make do with fewer images because of what they know beforehand? Our table cannot
+# tell, since the SVM does not know which pixels are neighbours either. But we can make a CNN's
+# knowledge worthless, by shuffling the pixels. With 100 images this is likely to cost it
+# something, but how much depends on the shuffle.
 #
-# <details><summary>A test</summary>
+# <details><summary>The test</summary>
 #
-# Our table cannot tell, since the SVM does not know which pixels are neighbours either. The small CNN does, and we can
-# make that knowledge worthless: move all pixels to new places, the same way in every image.
-# (`experiments/convolution.py`, 600 steps, five seeds.)
+# We move all pixels to new places, the same way in every image. (`experiments/convolution.py`, 600
+# steps, five seeds.)
 #
 # | images | CNN | CNN, pixels shuffled | ViT | ViT, pixels shuffled |
 # |---|---|---|---|---|
 # | 100 | 0.841<!-- convolution: 100/cnn/mean .3f --> | 0.780<!-- convolution: 100/cnn_shuffled_pixels/mean .3f --> | 0.814<!-- digits: 100/patches_of_4/mean .3f --> | 0.798<!-- convolution: 100/vit_shuffled_pixels/mean .3f --> |
 # | 1,200 | 0.965<!-- convolution: 1200/cnn/mean .3f --> | 0.967<!-- convolution: 1200/cnn_shuffled_pixels/mean .3f --> | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> | 0.961<!-- convolution: 1200/vit_shuffled_pixels/mean .3f --> |
 #
-# With 100 images the shuffle costs the CNN six points, and its lead over the ViT. But all five seeds used the same
-# shuffle. In exercise 1, with three others, two cost one to four points, and the third gains two or three: a cost is
-# likely, its size open. With 1,200 images this small, the CNN is as good shuffled as in order.
+# With 100 images the shuffle costs the CNN six points, and its lead over the ViT. But all five
+# seeds used the same shuffle. In exercise 1, with three others, two cost one to four points, and
+# the third gains two or three: a cost is likely, its size open. With 1,200 images this small, the
+# CNN is as good shuffled as in order.
 #
 # </details>
 #
-# Two ways of doing with fewer labelled images followed soon. DeiT (Touvron et al., 2021) learns from ImageNet alone,
-# with augmentation and a convolutional network as its teacher. MAE (He et al., 2022) hides three quarters of the
-# patches and lets the model fill them in: BERT's exercise ([chapter 13](13_pretraining.ipynb)), on images.
+# Two ways to need fewer labelled images followed soon. DeiT (Touvron et al., 2021) learns from
+# ImageNet alone, with augmentation and a convolutional network as its teacher. MAE (He et
+# al., 2022) hides three quarters of the patches and lets the model fill them in: BERT's exercise
+# ([chapter 13](13_pretraining.ipynb)), on images.
 
 # %% [markdown]
 # ## The table of the lecture
 #
-# One of the [lectures](../book/references.md) that this course follows shows the table that made the Vision Transformer
-# famous, the paper's table 2. The ViTs were pre-trained on very large collections. Against them stand the two best
-# convolutional networks of their time, BiT-L (a very large ResNet, pre-trained on JFT as well) and Noisy Student (an
-# EfficientNet). Left, accuracy on ImageNet against the price of pre-training (a core-day: one core of a TPU, Google's
-# chip, for a day); right, all seven tasks, as the difference from BiT-L. (ReaL is ImageNet with its labels made anew;
-# VTAB, 19 small tasks.)
+# One of the [lectures](../book/references.md) that this course follows shows the table that made
+# the Vision Transformer famous, the paper's table 2. The ViTs were pre-trained on very large
+# collections. Their rivals are the two best convolutional networks of the time: BiT-L (a very
+# large ResNet, pre-trained on JFT as well) and Noisy Student (an EfficientNet).
+#
+# Left, accuracy on ImageNet against the price of pre-training (a core-day: one core of a TPU,
+# Google's chip, for a day). Right, all seven tasks, as the difference from BiT-L. (ReaL is
+# ImageNet with its labels made anew; VTAB, 19 small tasks.)
 
 # %% mystnb={"image": {"alt": "Left, ImageNet accuracy over TPU core-days on a logarithmic axis: ViT-H/14 at 88.55 and 2,500 days, ViT-L/16 at 87.76 and 680, the same pre-trained on ImageNet-21k at 85.30 and 230, BiT-L at 87.54 and 9,900, Noisy Student at 88.4 and 12,300. Right, differences from BiT-L with error bars for seven tasks: H/14 is above zero in all, L/16 on JFT above zero or, for ReaL and VTAB, on it, L/16 on ImageNet-21k below zero in all."}, "figure": {"caption": "The paper's table 2. Bars: standard deviation over three fine-tuning runs; grey around zero: BiT-L's own. Data: Dosovitskiy et al. (2021)."}} tags=["hide-input"]
 TASKS = ("ImageNet", "ReaL", "CIFAR-10", "CIFAR-100", "Pets", "Flowers", "VTAB")
@@ -350,33 +364,37 @@ axes[1].set(xlabel="difference from BiT-L, points")
 plt.show()
 
 # %% [markdown]
-# By its caption, the ViTs pre-trained on JFT "outperform ResNet-based baselines on all datasets". H/14 is ahead of
-# BiT-L, the ResNet, everywhere; L/16 in five of seven, with a tie (ReaL) and a difference of 0.01, small beside the
-# standard deviations (VTAB). Pre-trained on ImageNet-21k, 14 million images, L/16 is below BiT-L on every task (on
-# Flowers by 0.02 only). What the table does show is the price: L/16 on JFT has about the accuracy of BiT-L
-# for a fifteenth of the computing.
+# By its caption, the ViTs pre-trained on JFT "outperform ResNet-based baselines on all datasets".
+# H/14 is ahead of BiT-L, the ResNet, everywhere. L/16 is ahead on five of seven tasks; on ReaL it
+# is level, and on VTAB the difference of 0.01 is far smaller than the standard deviations.
+# Pre-trained on ImageNet-21k, 14 million images, L/16 is below BiT-L on every task.
+#
+# What the table does show is the price: L/16 on JFT has about the accuracy of BiT-L for a
+# fifteenth of the computing.
 #
 # ## Clothes
 #
-# Fashion-MNIST has 70,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao, Rasul and Vollgraf, 2017);
-# 10,000 are for the test, and we keep 6,000 for validation. `experiments/images.py` trains two models on the others: a
-# ViT with 307,000 parameters (patches of 4 × 4, four blocks of width 96) and a small network of convolutions with
-# 66,000. Both see 18,000 batches of 128 pictures, shifted by up to three pixels, half of them mirrored.
+# Fashion-MNIST has 70,000 grey pictures of clothes, 28 × 28 pixels, in ten classes (Xiao, Rasul
+# and Vollgraf, 2017); 10,000 are for the test, and we keep 6,000 for validation.
+# `experiments/images.py` trains two models on the others: a ViT with 307,000 parameters (patches
+# of 4 × 4, four blocks of width 96) and a small network of convolutions with 66,000. Both see
+# 18,000 batches of 128 pictures, shifted by up to three pixels, half of them mirrored.
 
 # %% [markdown]
-# **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation, the convolutions
-# 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead, or not?
+# **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation,
+# the convolutions 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead,
+# or not?
 #
 # <details><summary>Answer</summary>
 #
-# Not ahead: of the 10,000 test pictures the ViT names
-# 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions
-# 91.7 %<!-- images_cpu: fashion_mnist/cnn/augmented/test/mean .1f -->. With hundreds of millions of pictures a large ViT
-# came out ahead (above). Here the distance first grows and then shrinks, not steadily (on the validation pictures 3.5
-# points after 900 batches, 7 after 1,800, 0.7 after 7,200, 1.2 at the end). With one seed each and 10,000 pictures,
-# "level" cannot be told from "behind". The ViT also took longer:
-# 150<!-- images_cpu: fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against
-# 87<!-- images_cpu: fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
+# Not ahead: of the 10,000 test pictures the ViT names 91.0 %<!-- images_cpu:
+# fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
+# fashion_mnist/cnn/augmented/test/mean .1f -->. With one seed each, "level" cannot be told from
+# "behind". With hundreds of millions of pictures a large ViT came out ahead (above). Here the
+# distance first grows and then shrinks, not steadily (on the validation pictures 3.5 points after
+# 900 batches, 7 after 1,800, 0.7 after 7,200, 1.2 at the end). The ViT also took longer: 150<!--
+# images_cpu: fashion_mnist/vit/augmented/minutes/mean .0f --> minutes against 87<!-- images_cpu:
+# fashion_mnist/cnn/augmented/minutes/mean .0f -->, on a processor that had other work too.
 #
 # </details>
 
@@ -423,21 +441,21 @@ ax.set(ylim=(0.7, 0.95))
 plt.show()
 
 # %% [markdown]
-# You can [change such pictures yourself](../book/live.md#a-vit-that-reads-your-digit), in the figure of chapter 11:
-# choose *A garment*. The ViT in it had to fit into a page. It has patches of 7 × 7, 16 of them, and the sizes of our
-# digits' model, and names 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Rub out a sleeve, or
-# move a shoe by four pixels: of a thousand pictures it names 82.1 %<!-- drawn_garments: moved/4 .1f --> when they
-# are moved like this, and 87.6 %<!-- drawn_garments: first/test .1f --> as they are. And it knows photographs only. Of
-# ten garments that we drew with the figure's brush it names 4<!-- drawn_garments: outlines/right .0f --> as outlines
-# and 8<!-- drawn_garments: filled/right .0f --> when they are filled with grey, which makes them more like what it has
-# seen.
+# You can [change such pictures yourself](../book/live.md#a-vit-that-reads-your-digit): choose *A
+# garment*. The ViT in that figure had to fit into a page. It has 16 patches of 7 × 7, and names
+# 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Move a thousand of them by
+# four pixels, and it is right for 82.1 %<!-- drawn_garments: moved/4 .1f --> instead of 87.6 %<!--
+# drawn_garments: first/test .1f -->. And it knows photographs only: of ten garments that we drew
+# with the figure's brush, it names 4<!-- drawn_garments: outlines/right .0f --> as outlines, and
+# 8<!-- drawn_garments: filled/right .0f --> when they are filled with grey.
 
 # %% [markdown]
 # ## Convolutions below, attention above
 #
-# The paper has a third model (section 3.1), the **hybrid**: convolutions make a small map of features, and the ViT
-# reads each place of the map as a patch of 1 × 1. Our four convolutions halve the picture twice. Of 28 × 28 pixels they
-# leave 7 × 7 places, as many as there were patches of 4 × 4, and everything above stays as it is.
+# The paper has a third model (section 3.1), the **hybrid**: convolutions make a small map of
+# features, and the ViT reads each place of the map as a patch of 1 × 1. Our four convolutions
+# halve the picture twice. Of 28 × 28 pixels they leave 7 × 7 places, as many as there were patches
+# of 4 × 4. Everything above stays as it is.
 
 
 # %%
@@ -466,15 +484,15 @@ print("map of features", tuple(hybrid[0](noise).shape))
 print("scores of the classes", tuple(hybrid(noise).shape))
 
 # %% [markdown]
-# **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, three seeds each: the ViT, the four
-# convolutions with a mean over the places instead of a Transformer, and the hybrid; once on Fashion-MNIST, once on
-# CIFAR-10 (photographs of ten classes). On which of the two is the hybrid's lead over the ViT larger? And how large is
-# it there: one, four or ten points?
+# **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, three seeds each:
+# the ViT, the four convolutions with a mean over the places instead of a Transformer, and the
+# hybrid; once on Fashion-MNIST, once on CIFAR-10 (photographs of ten classes). On which of the two
+# is the hybrid's lead over the ViT larger? And how large is it there: one, four or ten points?
 #
 # <details><summary>Answer</summary>
 #
-# On photographs: by ten to eleven points, on clothes by three to four. The convolutions alone, with a fiftieth of the
-# parameters, are between the two.
+# On photographs: by ten to eleven points, on clothes by three to four. The convolutions alone,
+# with a fiftieth of the parameters, are between the two.
 #
 # </details>
 
@@ -540,16 +558,16 @@ plt.show()
 # | the four convolutions, and a mean over the places | 66,000 | 91.2 %<!-- images: fashion_mnist/cnn/augmented/test/min .1f --> to 91.5 %<!-- images: fashion_mnist/cnn/augmented/test/max .1f --> | 75.0 %<!-- images: cifar10/cnn/augmented/test/min .1f --> to 75.2 %<!-- images: cifar10/cnn/augmented/test/max .1f --> |
 # | hybrid | 3.3 million | 93.2 %<!-- images: fashion_mnist/hybrid/augmented/test/min .1f --> to 93.7 %<!-- images: fashion_mnist/hybrid/augmented/test/max .1f --> | 82.8 %<!-- images: cifar10/hybrid/augmented/test/min .1f --> to 83.0 %<!-- images: cifar10/hybrid/augmented/test/max .1f --> |
 #
-# So convolutions below help a lot. Why, the table does not say: all had the same learning rate, which may suit one
-# better than another; the convolutions look at overlapping windows, so that a stroke on the border of two patches is
-# not torn, and the first two of them treat every place or every second place alike; but they also bring four layers
-# with ReLU and batch normalisation. Nor does it show what attention adds, for the hybrid has fifty times the parameters
-# of the convolutions alone. (In the paper, with all models pre-trained on 300 million pictures, the hybrid's lead
-# vanishes for the larger ones: section 4.4.)
+# So convolutions below help a lot. Why, the table does not say. They look at overlapping windows,
+# so that a stroke on the border of two patches is not torn. But they also bring four layers with
+# ReLU and batch normalisation, and all models had the same learning rate, which may suit one
+# better than another. Nor does the table show what attention adds: the hybrid has fifty times the
+# parameters of the convolutions alone. (In the paper, with all models pre-trained on 300 million
+# pictures, the hybrid's lead vanishes for the larger ones: section 4.4.)
 #
-# (The pictures were shifted and mirrored as before, the ViTs have $d_{ff} = 2d$, as all of ours. CIFAR-10, by
-# Krizhevsky 2009, shows animals and vehicles on 32 × 32 pixels; 10,000 are for the test.) Our copy of CIFAR-10 consists
-# of JPEGs, which lose a little of each picture: compare these shares with each other, not with published ones.
+# Our copy of CIFAR-10 (Krizhevsky, 2009: animals and vehicles on 32 × 32 pixels) consists of
+# JPEGs, which lose a little of each picture. Compare these shares with each other, not with
+# published ones.
 #
 # <details><summary>The trainings beside each other, and the paper's</summary>
 #
@@ -561,13 +579,14 @@ plt.show()
 # | batches | 600 of 64 | 18,000 of 128 | 10,000 of 256 | of 4,096 |
 # | named rightly, of pictures kept for the test | 97.6 %<!-- digits: 1200/patches_of_4/mean .1f -->; moved by a pixel, about half | clothes 91.0 %<!-- images_cpu: fashion_mnist/vit/augmented/test/mean .1f --> | clothes 89.7 %<!-- images: fashion_mnist/vit/augmented/test/min .1f --> to 90.0 %<!-- images: fashion_mnist/vit/augmented/test/max .1f -->, photographs 71.7 %<!-- images: cifar10/vit/augmented/test/min .1f --> to 72.4 %<!-- images: cifar10/vit/augmented/test/max .1f --> (hybrid: above) | ImageNet: 84.0 % (14 million) or 84.2 % (300 million), fine-tuned on larger images |
 #
-# (The last line compares different pictures, and digits are the easiest. On the clothes the GPU's ViT, ten times as
-# large, is a point behind that of one core.)
+# (The last line compares different pictures, and digits are the easiest. On the clothes the GPU's
+# ViT, ten times as large, is a point behind that of one core. The GPU's pictures were shifted and
+# mirrored as the core's; our ViTs have $d_{ff} = 2d$.)
 #
 # </details>
 #
-# To train a larger ViT yourself, set the switch; it needs a GPU, and a network or a local copy of the data ([Running
-# the course](../book/running.md)).
+# To train a larger ViT yourself, set the switch; it needs a GPU, and a network or a local copy of
+# the data ([Running the course](../book/running.md)).
 
 # %%
 REAL_DATA = False  # True: train on Fashion-MNIST; "uoft-cs/cifar10": on CIFAR-10
@@ -602,14 +621,16 @@ if REAL_DATA:
 # The convolutions of the hybrid bring **batch normalisation**, which a ViT does not have.
 
 # %% [markdown]
-# **Predict.** The same picture (noise will do) goes through the convolutions twice, once beside seven others, once
-# beside seven empty ones. There is no dropout in them. Does its map of features change?
+# **Predict.** The same picture (noise will do) goes through the convolutions twice, once beside
+# seven others, once beside seven empty ones. There is no dropout in them. Does its map of features
+# change?
 #
 # <details><summary>Answer</summary>
 #
-# In training mode, yes, and a lot: its neighbours set the scale. In evaluation mode, no. One tends to think of the mode
-# as a matter of dropout, and dropout would make the answers random, so that one notices. This mistake gives the same
-# answer every time that the test set is cut into the same batches, and another one when pictures are asked one by one.
+# In training mode, yes, and a lot: its neighbours set the scale. In evaluation mode, no. One tends
+# to think of the mode as a matter of dropout. But dropout would make the answers random, so that
+# one notices. This mistake gives the same answer every time that the test set is cut into the same
+# batches, and another one when pictures are asked one by one.
 #
 # </details>
 
@@ -631,10 +652,10 @@ for training_mode in (True, False):
 assert apart[True] > 0.1 and apart[False] < 1e-5
 
 # %% [markdown]
-# In training mode each feature is measured against its mean and deviation over all places of all pictures of the batch;
-# in evaluation mode, against averages that were kept from the training. Attention and layer normalisation treat each
-# picture by itself. So call `eval()` before you measure, and ask one picture alone and in a batch: both must get the
-# same scores.
+# In training mode each feature is measured against its mean and deviation over all places of all
+# pictures of the batch; in evaluation mode, against averages that were kept from the training.
+# Attention and layer normalisation treat each picture by itself. So call `eval()` before you
+# measure, and ask one picture alone and in a batch: both must get the same scores.
 
 # %% [markdown]
 # ## Exercises
@@ -710,34 +731,38 @@ print(f"as they are {accuracy(shown):.2f}, moved {accuracy(shown, moved):.2f}")
 # %% [markdown]
 # ## Summary
 #
-# 1. A convolution applies one kernel everywhere: what moves in the image moves in its output. Strides and the edge of
-#    the image take much of that away again.
-# 2. What is not built in can be shown: a ViT that saw moved digits reads moved digits, after more steps.
-# 3. With few images a ViT loses to older methods, here to logistic regression and an SVM. How much a convolution's
-#    knowledge helped depended on the shuffle it was compared with.
-# 4. The paper's table shows a price: about the accuracy of BiT-L, one of the two best convolutional networks, for a
-#    fifteenth of the computing, with 300 million images. From scratch, on 54,000 pictures
-#    of clothes, convolutions were not behind.
-# 5. Convolutions below and attention above did best in our trainings. They bring batch normalisation: switch it to
-#    evaluation before you measure.
+# 1. A convolution applies one kernel everywhere: what moves in the image moves in its output.
+#    Strides and the edge of the image take much of that away again.
+# 2. What is not built in can be shown: a ViT that saw moved digits reads moved digits, after more
+#    steps.
+# 3. With few images a ViT loses to older methods, here to logistic regression and an SVM. How much
+#    a convolution's knowledge helped depended on the shuffle it was compared with.
+# 4. The paper's table shows a price: about the accuracy of BiT-L, one of the two best
+#    convolutional networks, for a fifteenth of the computing, with 300 million images. From
+#    scratch, on 54,000 pictures of clothes, convolutions were not behind.
+# 5. Convolutions below and attention above did best in our trainings. They bring batch
+#    normalisation: switch it to evaluation before you measure.
 #
 # **Homework 4** is about [chapter 11](11_vision_transformer.ipynb):
 # [exercises](../exercises/hw4_vision_transformer.ipynb).
 #
-# **Next:** the same encoder, and text again, read in both directions: BERT's body, [chapter 12](12_bert.ipynb).
+# **Next:** the same encoder, and text again, read in both directions: BERT's body, [chapter
+# 12](12_bert.ipynb).
 #
 # ## References
 #
-# - Alexey Dosovitskiy et al. (2021). *An image is worth 16x16 words: Transformers for image recognition at scale.*
-#   ICLR. Sections 3.1 and 4; table 2.
-# - Alexander Kolesnikov et al. (2020). *Big Transfer (BiT): general visual representation learning.* ECCV.
-# - Qizhe Xie, Minh-Thang Luong, Eduard Hovy and Quoc V. Le (2020). *Self-training with Noisy Student improves
-#   ImageNet classification.* CVPR.
-# - Han Xiao, Kashif Rasul and Roland Vollgraf (2017). *Fashion-MNIST: a novel image dataset for benchmarking machine
-#   learning algorithms.* arXiv:1708.07747.
-# - Alex Krizhevsky (2009). *Learning multiple layers of features from tiny images.* University of Toronto. CIFAR-10.
-# - Hugo Touvron et al. (2021). *Training data-efficient image transformers and distillation through attention.* ICML.
-#   DeiT.
+# - Alexey Dosovitskiy et al. (2021). *An image is worth 16x16 words: Transformers for image
+#   recognition at scale.* ICLR. Sections 3.1 and 4; table 2.
+# - Alexander Kolesnikov et al. (2020). *Big Transfer (BiT): general visual representation
+#   learning.* ECCV.
+# - Qizhe Xie, Minh-Thang Luong, Eduard Hovy and Quoc V. Le (2020). *Self-training with Noisy
+#   Student improves ImageNet classification.* CVPR.
+# - Han Xiao, Kashif Rasul and Roland Vollgraf (2017). *Fashion-MNIST: a novel image dataset for
+#   benchmarking machine learning algorithms.* arXiv:1708.07747.
+# - Alex Krizhevsky (2009). *Learning multiple layers of features from tiny images.* University of
+#   Toronto. CIFAR-10.
+# - Hugo Touvron et al. (2021). *Training data-efficient image transformers and distillation
+#   through attention.* ICML. DeiT.
 # - Kaiming He et al. (2022). *Masked autoencoders are scalable vision learners.* CVPR. MAE.
-# - Sergey Ioffe and Christian Szegedy (2015). *Batch normalization: accelerating deep network training by reducing
-#   internal covariate shift.* ICML.
+# - Sergey Ioffe and Christian Szegedy (2015). *Batch normalization: accelerating deep network
+#   training by reducing internal covariate shift.* ICML.
