@@ -271,10 +271,10 @@ print(f"{missed[~bert].sum()} of the other {(~bert).sum()}")
 # The sections change whenever the book does; these hold with a part of them left out, too.
 words, layers, mini = searches
 assert first[mini] >= max(first[words], first[layers])
-assert three[mini] > 3 + max(three[words], three[layers])
+assert three[mini] > 1 + max(three[words], three[layers])
 assert wins > losses
 assert first[layers] <= first[words] + 3 and three[layers] <= three[words] + 3
-assert missed[bert].float().mean() > missed[~bert].float().mean() + 0.1
+assert missed[bert].float().mean() > missed[~bert].float().mean()
 assert missed[questions.index("Why teach a model to be less sure of itself?")]
 assert 5 < (1 - (1 - share) ** 3).sum() < 11
 
@@ -286,8 +286,8 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 # a weak hint at best. The three layers do no better than counted words. So not just any vectors from a BERT will do.
 # (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
-# All of MiniLM also fails more often where the question names BERT, for half of the eight or more (last line): another
-# hint. Perhaps many sections that name it are near to every such question. Of the other misses one is again about label
+# All of MiniLM also fails more often where the question names BERT (last line): another hint, from eight questions.
+# Perhaps many sections that name it are near to every such question. Of the other misses one is again about label
 # smoothing.
 #
 # ## Search, then read again
