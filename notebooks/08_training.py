@@ -169,10 +169,12 @@ assert history.losses[0] > 3 and sum(history.losses[-10:]) / 10 < 0.02
 #
 # <details><summary>Answer</summary>
 #
-# $-0.33$, and $+0.24$ and $+0.09$: *probability minus target*, where the target is 1 for the right word and 0 for the
-# others. The tempting $-1.50$ is the derivative of $-\ln p$ with respect to the *probability*. Between score and
-# probability lies the softmax, whose own derivative is $p(1-p) = 0.22$ here, and $-1.50 \cdot 0.22 = -0.33$. (Both
-# probabilities and targets sum to 1, so the three differences sum to 0.)
+# $-0.33$, and $+0.24$ and $+0.09$: *probability minus target*, where the target is 1 for the right
+# word and 0 for the others. The tempting $-1.50$ is the derivative of $-\ln p$ with respect to the
+# *probability*. Between score and probability lies the softmax, whose own derivative is $p(1-p) =
+# 0.22$ here, and $-1.50 \cdot 0.22 = -0.33$. (Both probabilities and targets sum to 1, so the three
+# differences sum to 0.) A step goes against the gradient: the right word's score goes up, the two
+# others go down.
 #
 # </details>
 
@@ -215,11 +217,11 @@ print(f"{real.sum()} words; ours and torch's loss differ by {difference:.4f}")
 # %% [markdown]
 # ### Label smoothing
 #
-# This loss is never satisfied: however likely the right word, a still higher score is rewarded.
-# The Transformer's paper takes some of the pressure off with **label smoothing** (section 5.4,
-# after Szegedy et al., 2016): of the target's 1, a share $\epsilon = 0.1$ is spread evenly over
-# *all* words of the vocabulary, the right one included. For our three words the target becomes
-# 0.933, 0.033 and 0.033.
+# This loss is never satisfied: however likely the right word, a still higher score is rewarded. The
+# Transformer's paper takes some of the pressure off with **label smoothing** (section 5.4): of the
+# target's 1, a share $\epsilon = 0.1$ is spread evenly over the vocabulary. By the rule of Szegedy
+# et al. (2016), and PyTorch's, that is over *all* words, the right one included. For our three
+# words the target becomes 0.933, 0.033 and 0.033.
 
 
 # %%
@@ -491,10 +493,11 @@ assert all(ours(step) == theirs(step) for step in range(700))
 #
 # In the first ten the run *without* warm-up, since its steps are long. But after 60 it is still at
 # 2.8 or 2.9, no better than a model that knows only frequencies. Give it the source of another
-# list, and its loss is the same: it does not look at the source. The run with warm-up does. (So it
-# is with four other seeds: another list's source costs 0.00<!-- other_seeds:
+# list, and its loss is the same: it does not look at the source. The run with warm-up does. (With
+# four other seeds, too, another list's source costs 0.00<!-- other_seeds:
 # chapter_8/at_once_looks/max .2f --> without warm-up, 0.35<!-- other_seeds:
-# chapter_8/risen_looks/min .2f --> or more with it.)
+# chapter_8/risen_looks/min .2f --> or more with it. Without warm-up one of the four gets down to
+# 2.6<!-- other_seeds: chapter_8/at_once_late/min .1f -->, but not by looking at the source.)
 #
 # </details>
 

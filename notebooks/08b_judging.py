@@ -467,8 +467,8 @@ for name, hours in {"base": 12, "big": 3.5 * 24}.items():
 # de-en/validation_by_step/400/mean .1f --> after 400 steps, 32.0<!-- multi30k_cpu:
 # de-en/validation_by_step/1600/mean .1f --> after 1,600 and 40.3<!-- multi30k_cpu:
 # de-en/validation_by_step/8000/mean .1f --> after 8,000. By then the model has gone through the
-# captions some thirty times. On new ones the score hardly rises any more, but it has not begun to
-# fall in earnest.
+# captions some thirty times. On new ones the score hardly rises any more, but it does not fall
+# either.
 #
 # Two tricks of the paper come at the end: averaging the last five saved sets of weights, and beam
 # search ([chapter 9](09_generating.ipynb)). On the test set of 1,000 captions each adds 0.5 to 1.0
@@ -736,9 +736,9 @@ for head, ax in enumerate(axes.flat):
 plt.show()
 
 # %% [markdown]
-# The frames mark the right source words. Before most words that stand for a digit ("sieben",
-# "zwanzig") a head looks most at the word that it is about to translate. For each of the eight
-# heads, over all test lists:
+# The frames mark the right source words. Before most words that stand for a digit of the number
+# ("sieben" for the 7, "zwanzig" for the 2) a head looks most at the word that the model is about to
+# translate. For each of the eight heads, over all test lists:
 
 
 # %% tags=["nbval-ignore-output"]

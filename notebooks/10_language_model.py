@@ -657,8 +657,8 @@ for temperature in (0.3, 0.8, 1.5):
     print(f"    ({share:.0%} of the words in six others are in the manual)")
 
 # %% [markdown]
-# Some words are a manual's, but there is no sense in the text. Many of the long words, put together
-# from pieces, do not exist; a low temperature gives fewer of these, and no more sense. **Now you:**
+# Some words are a manual's, but the text makes no sense. Many of the long words, put together from
+# pieces, do not exist; a low temperature gives fewer of these, but does not make more sense. **Now you:**
 # another `BEGINNING`.
 #
 # ### What an hour buys
@@ -676,8 +676,8 @@ assert sum(p.numel() for p in playwright.parameters()) == 1_878_336
 assert len(letters.encode("ROMEO:\n")) == 7
 
 # %% [markdown]
-# Names stand alone on a line, most sentences have verbs, lines break about where verse might. There
-# is still no sense. **Now yours:** change the beginning, the temperature or the length, here or,
+# Names stand alone on a line, most sentences have verbs, lines break about where verse might. It
+# still makes no sense. **Now yours:** change the beginning, the temperature or the length, here or,
 # letter by letter, in your browser: [Type your own](../book/live.md#a-writer).
 #
 # Its rival is again one that only counts: a table of what came after the last six letters, spaces
@@ -761,10 +761,10 @@ plt.show()
 #
 # ([Results](../book/results/language_models.md#language-models-cpu).) On the second half, which
 # soon changes to a play new to both, the three seeds lead by 0.002 to 0.031 nats: on another play
-# the table may be as good. nanoGPT's model with 10.7 million parameters, trained on a GPU, is
-# reported at 1.47 for both halves, in blocks. That is the lowest of many measurements during its
-# training; ours, 1.497<!-- language_models_cpu: trained/blocks/both/mean .3f -->, is the last one.
-# (Exercise 4 shows why blocks cost more.)
+# the table may be as good. The model of nanoGPT (see the next section), with 10.7 million
+# parameters, trained on a GPU, is reported at 1.47 for both halves, in blocks. That is the lowest
+# of many measurements during its training; ours, 1.497<!-- language_models_cpu:
+# trained/blocks/both/mean .3f -->, is the last one. (Exercise 4 shows why blocks cost more.)
 #
 # </details>
 #

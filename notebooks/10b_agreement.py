@@ -474,9 +474,9 @@ for shares in decides.values():
 #
 # In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the
 # nearest noun, almost without exception. It is tempting to say half, or more: the network could
-# look back to the subject, and on our grammar it learned to. But in real text most verbs probably
-# stand right after their subject, or after a noun of its number, so that "follow the nearest noun"
-# is seldom punished.
+# look back to the subject, as networks of its kind learned to do on our grammar. But in real text
+# most verbs probably stand right after their subject, or after a noun of its number, so that
+# "follow the nearest noun" is seldom punished.
 #
 # </details>
 
@@ -508,8 +508,8 @@ for text in (
 # plural leads by 2.1, a factor of eight; "of the film" turns that into a lead of 1.8 for the
 # singular.
 #
-# The same questions, put also to a table that counts rows of five subwords ([chapter
-# 10](10_language_model.ipynb)):
+# A table that counts rows of five subwords ([chapter 10](10_language_model.ipynb)) was asked the
+# same questions:
 #
 # | right verbs | nothing between | one noun, other number | one noun, same number |
 # | --- | --- | --- | --- |

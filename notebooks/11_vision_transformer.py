@@ -490,7 +490,8 @@ for side in (224, 448, 896, 1792):
     print(f"{side:4} {n:7,} {total / 1e9:24,.1f} {attention / total:31.0%}")
 
 # %% [markdown]
-# So scores and averages are cheap at the usual size, and most of the work at a photograph's.
+# So scores and averages are cheap at the usual size; at the size of a photograph they are most of
+# the work.
 #
 # ## Reading digits
 #
@@ -799,14 +800,14 @@ assert without_first["ink"] < without_first["rollout"] - 0.05
 #
 # <details><summary>Answer</summary>
 #
-# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run
-# below). At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and
-# the reasons can be taken apart. Four copies of every patch and of its position cost nothing, so
-# it is not the number. Interpolated positions alone cost a little. Patches that show a smaller
-# piece of the stroke than any the model has learned from cost more, and both together most. So
-# interpolated positions are only a starting point: the paper goes on training at the new size. (10
-# × 10, nearest to what it learned, is the worst, 0.54<!-- digits: same_model/size_10/mean .2f -->.
-# Why, we do not know.)
+# 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below).
+# At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and the
+# reasons can be taken apart. Four copies of every patch and of its position cost nothing, so the
+# larger number of patches is not the reason. Interpolated positions alone cost a little. Patches
+# that show a smaller piece of the stroke than any the model has learned from cost more, and both
+# together most. So interpolated positions are only a starting point: the paper goes on training at
+# the new size. (10 × 10, nearest to what it learned, is the worst, 0.54<!-- digits:
+# same_model/size_10/mean .2f -->. Why, we do not know.)
 #
 # </details>
 
@@ -935,9 +936,10 @@ for stride in (4, 2):
     print(f"stride {stride}: {n_patches} patches")
 
 # %% [markdown]
-# **3. Two changes at test time.** The trained model gets (a) the test images with their 16 patches in another order,
-# (b) the raw file, in which pixels go from 0 to 16 instead of 0 to 1. Guess both accuracies first. Why is (a) so bad,
-# although a ViT trained on shuffled patches is as good as one trained on patches in place?
+# **3. Two changes at test time.** The trained model gets (a) the test images with their 16 patches
+# in another order, (b) the raw file, in which pixels go from 0 to 16 instead of 0 to 1. Guess both
+# accuracies, then compute them. A ViT *trained* on shuffled patches is as good as one trained on
+# patches in place: does that fit what you find for (a)?
 
 # %% tags=["hide-cell", "atol=0.25"]
 # Solution 3

@@ -116,9 +116,10 @@ print(f"share of new ones: {new / (new + 109_482_240):.5%}")
 #
 # $$\texttt{[CLS]}\;\; A\;\; \texttt{[SEP]}\;\; B\;\; \texttt{[SEP]},$$
 #
-# so that words of $A$ can look at words of $B$ from the first layer on. `[SEP]` ends each sentence. `[CLS]`, for
-# "classification", stands for no word: from its vector a classifier will read its answer about the whole input. Each
-# token also has a **segment**: 0 up to the first `[SEP]`, 1 after it.
+# so that words of $A$ can look at words of $B$ from the first layer on. `[SEP]` ends each sentence.
+# `[CLS]`, for "classification", stands for no word: from its vector a classifier will read its
+# answer about the whole input. Each token also has a **segment**: 0 up to and including the first
+# `[SEP]`, 1 after it.
 
 
 # %%
@@ -424,7 +425,7 @@ for their_name in list(BODY)[::4]:
 # become `feed_forward.W_1` and `W_2`, `output.LayerNorm` becomes `around_feed_forward.norm`. Positions, segments and
 # the norm of the embeddings have a row each.
 #
-# A model of twelve layers was taught to imitate a larger one. Every second of its layers was kept, and these six were
+# Of the twelve layers every second one was kept, and these six were
 # trained further until texts that belong together had similar vectors.
 #
 # </details>
@@ -653,7 +654,8 @@ for first in YOURS:
 assert max(from_he[1:6]) < 0.3 and from_he[0] > 0.3
 
 # %% [markdown]
-# It looks at the dog, whether the dog finds or is found, and hardly at the boy. Without a dog, no word gets much.
+# The head looks at the dog, whether the dog finds or is found, and hardly at the boy. Without a
+# dog, no word gets even a fifth; most of its attention to these six tokens rests on `[CLS]`.
 #
 # In BERT base, the middle layers give much of their attention to `[SEP]`, which means nothing by
 # itself (Clark and others, 2019). In MiniLM, for the pair about the dog, as means over its seven

@@ -435,7 +435,7 @@ assert torch.equal(word_loss(nonsense, batch), word_loss(scores.detach(), batch)
 assert (gradient[~batch.chosen] == 0).all() and (gradient[batch.chosen] != 0).any()
 
 # %% [markdown]
-# (The library's model computes scores only where they are needed, at `at=batch.chosen`.)
+# (The library's model computes scores only where they are needed; `at=batch.chosen` says where.)
 #
 # Tying also changes the gradient. The head compares its result with every row of $E$, and the softmax pushes all wrong
 # tokens down. So *every* row gets a gradient at every step:

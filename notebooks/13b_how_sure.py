@@ -116,8 +116,8 @@ for name, n in SIZES.items():
 # inside. On 872 sentences it would be give or take 0.02.
 
 # %% [markdown]
-# **Predict.** On 80 sentences, it is ± 0.08. You want ± 0.01, an eighth of that. How many sentences must be labelled:
-# 640, about 1,600 or about 5,000?
+# **Predict.** On 80 sentences, an accuracy of 0.86 is known to ± 0.08. You want ± 0.01, an eighth
+# of that. How many sentences must be labelled: 640, about 1,600 or about 5,000?
 #
 # <details><summary>Answer</summary>
 #

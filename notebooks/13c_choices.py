@@ -239,10 +239,10 @@ beside("40 % chosen")
 # unigram stands. That is clear, and only about who leaves the plateau first. Wettig et al. (2023) found 40 % better than
 # 15 % for models of BERT large's size, and that smaller ones want less.
 #
-# **Hide more and more** of a sentence of yours, and see what a model still tells:
-# [Type your own](../book/live.md#hide-more-and-more). Before you turn its dial to 75 %: what kind of piece will be told
-# to the end? (That model was trained with 15 % chosen. It shows how much harder a hole becomes, not what one learns
-# from it.)
+# **Hide more and more** of a sentence of your own, and see what a model can still guess: [Type your
+# own](../book/live.md#hide-more-and-more). Before you turn its dial to 75 %: which kind of piece
+# will it still guess right? (That model was trained with 15 % chosen. It shows how much harder a
+# hole becomes, not what one learns from it.)
 #
 # Which 15 % matters, too. A hidden `##less` beside a visible `flight` is an easy hole. BERT's authors later hid all
 # pieces of a chosen word together (*whole-word masking*): BERT large went from 91.0 to 92.8 F1 on SQuAD
@@ -396,7 +396,7 @@ print(
 # | | chapter 13 | an hour of one core | thirteen minutes of a GPU | the paper |
 # |---|---|---|---|---|
 # | model | 2 layers, width 64 | 6 layers, width 384 | the same | BERT base: 12 layers, width 768 |
-# | text | Python's manual | 3 million tokens | 5.1 million tokens, up to 19 times | 3.3 billion words |
+# | text | Python's manual | 3.3 million of the next column's 5.1 million tokens | 5.1 million tokens, up to 19 times | 3.3 billion words |
 # | steps × tokens | 1,600 × 2,048 | 1,600 × 2,048 | 6,000 × 16,384 at most | 1,000,000 × 131,072 at most |
 # | word pieces | 1,000 | 30,522 | 30,522 | 30,522 ("30,000" in its text) |
 # | right at the holes | about 22 % | 32 %<!-- fill_mask_cpu: stored/accuracy .0f --> | 42 %<!-- fill_mask: stored/accuracy .0f --> | not in the paper |

@@ -283,7 +283,7 @@ def frozen(train, test):
 # Fine-tuning is [chapter 8](08_training.ipynb)'s loop: batches of 16, a rate of up to $10^{-4}$,
 # and for `sentiment` 3 epochs, which makes 42 steps. To save time, `body` freezes MiniLM's word
 # table, half of the model. (The experiment behind all results *from five seeds*,
-# `experiments/fine_tuning_small.py`, trains it too, and for other numbers of epochs.)
+# `experiments/fine_tuning_small.py`, trains the table too, and uses other numbers of epochs.)
 #
 # <details><summary>With Hugging Face's library</summary>
 #
@@ -394,7 +394,8 @@ assert by_heart > 0.9
 #
 # ## From how many sentences?
 #
-# Now the same task from fewer sentences, at twice the rate:
+# Now the same task from fewer sentences, at twice the rate, and the 28 of them for more epochs (the
+# points at 220 are those from above):
 
 # %% tags=["nbval-ignore-output"]
 train, test = (data.load("sentiment", split) for split in ("train", "test"))
@@ -426,11 +427,12 @@ plt.show()
 assert curves["frozen"][0] > curves["bag of words"][0]
 
 # %% [markdown]
-# Five seeds say the same ([table](../book/results/fine_tuning.md#fine-tuning-small)): from 14
-# sentences MiniLM already has 0.72<!-- fine_tuning_small: curve/14/fine_tuned/mean .2f -->, as much
-# as our bag of words from all 220. One of the [lectures](../book/references.md) advises fine-tuning
-# from about a hundred labelled examples on. Here 28 already give 0.81<!-- fine_tuning_small:
-# curve/28/fine_tuned/mean .2f -->, little more than frozen vectors do.
+# Five seeds show the same picture ([table](../book/results/fine_tuning.md#fine-tuning-small), with
+# a bag that counts words): from only 14 sentences MiniLM already has 0.72<!-- fine_tuning_small:
+# curve/14/fine_tuned/mean .2f -->, as much as our bag of words from all 220. One of the
+# [lectures](../book/references.md) advises fine-tuning from about a hundred labelled examples on.
+# Here 28 already give 0.81<!-- fine_tuning_small: curve/28/fine_tuned/mean .2f -->, little more
+# than frozen vectors do.
 #
 # <details><summary>What else one would try today</summary>
 #
@@ -624,8 +626,9 @@ plt.show()
 # sentence as true: *Lena is taller than Marie, and Marie is taller than Julia*. The task MNLI has
 # three classes for the second. *Lena is taller than Julia* must be true (**entailment**). *Marie is
 # taller than Lena* cannot be (**contradiction**). *Lena is older than Marie* may or may not be
-# (**neutral**). RTE, and our `entailment`, merge the last two into "does not follow". For
-# `similarity`, whose pairs have scores from 0 to 5, the head is the regressor.
+# (**neutral**). RTE, and our `entailment`, merge the last two into "does not follow". (To "follow"
+# is meant logically. It has nothing to do with BERT's question whether a sentence is the *next*
+# one.) For `similarity`, whose pairs have scores from 0 to 5, the head is the regressor.
 
 # %% [markdown]
 # **Predict.** A fresh head, fine-tuned with its body on the 96 training pairs of `similarity`, or
@@ -858,8 +861,9 @@ def low_rank_tuned(train, epochs, r=8, rate=2e-3):
 # <details><summary>Answer</summary>
 #
 # With rank 8 nearly all, or all: again between 0.8 and 0.9. It is tempting to say "much less, for a
-# large body needs large changes". The head alone gets about 0.7, less than the regression's 0.82:
-# it reads another vector, the pooled one, and has only these 42 steps.
+# large body needs large changes". The head alone gets about 0.7, less than the 0.82 of logistic
+# regression on the frozen vectors: it reads another vector, the pooled one, and has only these 42
+# steps.
 #
 # </details>
 
@@ -939,7 +943,8 @@ for text, scores in zip(
 
 # %% [markdown]
 # **Predict.** The test sentences, of ten words or so, are padded to 64, 128 and 256 pieces, and the
-# lengths are lost. Does `judge`'s accuracy fall to a coin's 0.5, by 0.1 or 0.2, or hardly at all?
+# lengths are lost. Does the accuracy of `judge`, our model fine-tuned on all 220, fall to a coin's
+# 0.5, by 0.1 or 0.2, or hardly at all?
 #
 # <details><summary>Answer</summary>
 #
@@ -1077,8 +1082,8 @@ for name, options in settings.items():
 # ## Summary
 #
 # 1. A sentence, a pair or a choice takes a linear layer on the pooled vector. Fine-tuning trains it
-#    and the body together, for a few epochs, with a small rate: some $10^{-5}$ for BERT base in the
-#    paper, $5\cdot 10^{-5}$ to $3\cdot 10^{-4}$ for MiniLM here ($2\cdot 10^{-3}$ for LoRA).
+#    and the body together, for a few epochs, with a small rate: a few times $10^{-5}$ for BERT base
+#    in the paper, $5\cdot 10^{-5}$ to $3\cdot 10^{-4}$ for MiniLM here ($2\cdot 10^{-3}$ for LoRA).
 # 2. Where one class is frequent, accuracy flatters whoever always says the same; Matthews gives
 #    that 0. F1 is fair where the class that is looked for is the rare one.
 # 3. Frozen vectors can be as good (sentiment, from 220 sentences; not from SST-2's 67,349), or

@@ -521,9 +521,9 @@ print(windows(1000, 384, 128))
 # <details><summary>Answer</summary>
 #
 # 355 pieces. Neighbouring windows share 384 pieces minus the stride. An answer of 30 pieces that just
-#      misses the end of one window begins 29 before it, so at least 29 pieces must be shared: 384 −
-#      29 = 355. A stride of 356 loses one of the 971 places where 30 pieces can stand. (The authors
-#      take 128: more text on either side.)
+# misses the end of one window begins 29 before it, so at least 29 pieces must be shared: 384 −
+# 29 = 355. A stride of 356 loses one of the 971 places where 30 pieces can stand. (The authors
+# take 128: more text on either side.)
 #
 # </details>
 
@@ -751,11 +751,12 @@ assert len(wrong) == 38 and 5 <= sum(wrong) <= 33
 # 87,599.
 #
 # Sort by *F1*, and read. Between 0 and 1, the place is mostly right, with words missing or too
-# many. At 0 there are three cases, counted above the table: silence where there was an answer (most
-# of them, in our run), an answer where there was none, or something else from the text. The last
-# teaches most. Is it at least the right *sort* of thing, a person for "who", a time for "when"? If
-# not, the reader has not learned to use the question. (The measure has its own errors: "thirty" for
-# "thirty-two" gets 0, because the hyphen is dropped and "thirtytwo" is one word.)
+# many. At 0 there are three cases (the line above the table counts the first two; the rest is the
+# third): silence where there was an answer (most of them, in our run), an answer where there was
+# none, or something else from the text. The last teaches most. Is it at least the right *sort* of
+# thing, a person for "who", a time for "when"? If not, the reader has not learned to use the
+# question. (The measure has its own errors: "thirty" for "thirty-two" gets 0, because the hyphen is
+# dropped and "thirtytwo" is one word.)
 #
 # ## On real data
 #
@@ -816,8 +817,8 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
 # %% [markdown]
 # The second question has no answer in the text. This model learned from SQuAD 1.1, where every
 # question has one. But texts were cut at 192 pieces in training, and where the answer lay behind
-# the cut, `[CLS]` was the target. So its score says something (−2.0 for the first question, 3.3 for
-# the second), only too little: "seven" still has 4.7.
+# the cut, `[CLS]` was the target. So the score of `[CLS]` says something (−2.0 for the first
+# question, 3.3 for the second), only too little: "seven" still has 4.7.
 #
 # Hence a threshold τ. Seven of the 38 test questions have no answer, 31 have one. *Precision* is
 # the share of the answers given that match exactly, *recall* the share of the 31 questions that get
@@ -828,11 +829,11 @@ for question in ("When does the ferry leave?", "How tall is the lighthouse?"):
 #
 # <details><summary>Answer</summary>
 #
-# Up to 6, precision rises by a tenth from about three quarters, and recall stays: only questions
-# without an answer fall silent, and by 6 all seven are. (So clean a cut is luck with 38 questions.)
-# From 8 on right answers fall silent as well, and at 12 recall is about a half. It is tempting to
-# say that a higher threshold always makes the answers better. But precision does not go on rising:
-# 0.87 at 6, 0.85 at 10 (right answers are gone too), 0.94 at 12.
+# Up to 4, precision rises from 0.75 to 0.87, and recall stays: only questions without an answer
+# fall silent, and at 4 all seven have. At 6 nothing changes. (So clean a cut is luck with 38
+# questions.) From 8 on right answers fall silent as well, and at 12 recall is about a half. It is
+# tempting to say that a higher threshold always makes the answers better. But precision does not go
+# on rising: 0.87 at 6, 0.85 at 10 (right answers are gone too), 0.94 at 12.
 #
 # </details>
 
@@ -877,8 +878,9 @@ assert abs(at[0][1] - 0.75) < 0.05 and 0.06 < at[6][1] - at[0][1] < 0.18
 assert abs(at[0][2] - at[6][2]) < 0.04 and at[6][2] > 0.8 and 0.4 < at[12][2] < 0.62
 
 # %% [markdown]
-# Try your own [messages](../book/live.md#names-in-a-message) and
-# [questions](../book/live.md#a-question-about-a-text).
+# Try your own [messages](../book/live.md#names-in-a-message).
+#
+# And [questions](../book/live.md#a-question-about-a-text).
 #
 # <details><summary>With other tools</summary>
 #
@@ -908,11 +910,11 @@ print("by words →", len(entities(["B-person"])), "name")
 #
 # ### Two argmaxes
 #
-# Best start and best end, chosen separately, are quicker to write than a search. (Two public
-# programs that did so are among the references.) An answer that ends before it begins is quoted as
-# an empty text, and an empty text is taken for "no answer". Nothing fails, and the questions
-# *without* answer look well understood. How often does it happen to the course's reader, and with
-# which questions?
+# Best start and best end, chosen separately, are quicker to write than a search. (In the
+# references, a user of Hugging Face's library asks what to do with such a pair, and a tutorial of
+# Captum printed empty answers.) An answer that ends before it begins is quoted as an empty text,
+# and an empty text is taken for "no answer". Nothing fails, and the questions *without* answer look
+# well understood. How often does it happen to the course's reader, and with which questions?
 
 # %% tags=["nbval-ignore-output"]
 scores = fine_tuning.scores(reader, asked)

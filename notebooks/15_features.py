@@ -647,9 +647,9 @@ assert sorted(a - b for a, b in paired[1])[::2] == [6, 13]
 
 # %% [markdown]
 # So the last state shows that MiniLM knows the sentence. Only in states 2 and 5 is the *word*
-# clearly ahead of the piece before it, the piece after it and `[SEP]`: of each by ten sentences or
-# more. Coins would be so uneven at most once in thirty times. And in no state is it far ahead of
-# the mean of all others (last line).
+# clearly ahead of all three single places, the piece before it, the piece after it and `[SEP]`: by
+# at least ten sentences each time. Tossed coins would be as uneven no more than once in thirty
+# times. And in no state is it far ahead of the mean of all others (last line).
 #
 # Is a cosine of 0.7 high? For a yardstick, take the same 96 sentences and three mean cosines: of
 # two occurrences of one word in the same sense, of two in different senses, and of two different
@@ -673,9 +673,9 @@ assert abs(one_sense[0] - two_senses[0]) < 0.01 and two_words.max() < two_senses
 assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.6
 
 # %% [markdown]
-# For two occurrences of one word it is not. They average more than 0.7 in every state, even in
-# different senses, and the two senses differ by a tenth at most. (Single words differ: exercise 2.)
-# Two different words have less than 0.3.
+# Between two occurrences of one word, 0.7 is not high. Even in different senses they average more
+# than that in every state, and the means of the first two lines are less than a tenth apart.
+# (Single words differ: exercise 2.) Two different words have less than 0.3.
 #
 # Try [two sentences of your own](../book/live.md#one-word-two-sentences), and see how a word's
 # vectors move apart.

@@ -316,18 +316,20 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 # %% [markdown]
 # With a mix, or a concatenation of several, one need not know the best state in advance.
 #
-# **Mix the states yourself**, for meanings. A tagger must read off a vector what *kind* of thing a name stands for, whatever
-# the sentence is about; to find a word's meaning, its vector need only lie nearest to one of the same meaning, and for that
-# the sentence's topic is often enough. Which state alone is best there, and does a mix beat it? [Mechanisms in
+# **Mix the states yourself**, for meanings. A tagger must read off a vector what *kind* of thing a
+# name stands for, whatever the sentence is about; for meanings it is enough that a word's nearest
+# neighbour has the same meaning, and for that the sentence's topic often suffices. Which state
+# alone is best there, and does a mix beat it? [Mechanisms in
 # motion](../book/motion.md#mix-the-layers).
 #
-# The green band in the figure of the states is MiniLM fine-tuned on the same 130 sentences, also under a linear layer:
-# from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small: entities/test/f1/max .2f
-# --> over five seeds, on the 60 test sentences and on all 90 alike. Several frozen vectors reach this band. (The best of
-# them is chosen on the sentences that judge it, which flatters. Chosen on the validation split, frozen vectors have
-# 0.72<!-- labelled_sets: entities/frozen .2f --> on the test sentences, fine-tuning 0.75<!-- fine_tuning_small:
-# entities/test/f1/mean .2f --> on average.) With so few sentences, the seed matters more than the choice among the
-# better combinations.
+# The green band in the figure of the states is MiniLM fine-tuned on the same 130 sentences, also
+# under a linear layer: from 0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!--
+# fine_tuning_small: entities/test/f1/max .2f --> over five seeds, on the 60 test sentences and on
+# all 90 alike. Several frozen vectors reach this band. (The best of them is chosen on the sentences
+# that judge it, which flatters. Chosen on the validation split, frozen vectors have 0.72<!--
+# labelled_sets: entities/frozen .2f --> on the test sentences, fine-tuning 0.75<!--
+# fine_tuning_small: entities/test/f1/mean .2f --> on average.) With so few sentences, the seed of
+# the fine-tuning matters more than the choice among the better combinations of frozen vectors.
 #
 # ## Does it hold elsewhere?
 #
@@ -357,8 +359,9 @@ assert shares.argmax() == 3 and 0.75 < shares[3] < 0.9
 # its own 768-dimensional. The validation split is among the [measured
 # results](../book/results/features.md#ner-features).)
 #
-# - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine here. (That middle layers
-#   transfer better Liu et al., 2019, found on many tasks, and Skean et al., 2025, in large language models.)
+# - The last state is behind the one before it, by 0.7 points in the paper and by seven to nine
+#   here. (Liu et al., 2019, found on many tasks that middle layers transfer better; Skean et al.,
+#   2025, found the same in large language models.)
 # - Under the linear layer, every combination of several states is ahead of the single ones that we tried, by about
 #   one point to more than two. Under the BiLSTM two of the three are, by a point and by less. In the paper all of them
 #   lie between 95.5 and 96.1, and no spread is given. So the choice among the combinations matters little.
@@ -376,12 +379,13 @@ if REAL:
 # %% [markdown]
 # ## Frozen or fine-tuned?
 #
-# In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1 and 96.4). But there a
-# BiLSTM stands on the frozen features, and only one linear layer on the fine-tuned ones. Our columns tell how much
-# of it the BiLSTM accounts for: on WNUT-17, MiniLM fine-tuned under a linear layer has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean
-# .1f -->; frozen, each on its best features by the validation split, a BiLSTM has 40.5 %<!-- ner_features:
-# weighted_all/bilstm/test/f1/mean .1f -->, a linear layer 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean
-# .1f -->.
+# In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1
+# and 96.4). But there a BiLSTM stands on the frozen features, and only one linear layer on the
+# fine-tuned ones. How much does the BiLSTM contribute? By our columns nearly three of the four
+# points between a linear layer and fine-tuning: on WNUT-17, MiniLM fine-tuned under a linear layer
+# has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, each on its best features by
+# the validation split, a BiLSTM has 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f
+# -->, a linear layer 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean .1f -->.
 #
 # What does it cost?
 

@@ -433,7 +433,8 @@ for relation, found in accuracy["untrained"].items():
 #   confirms it.)
 # - `amod` and `nmod:poss` show nothing here: the next word does as well.
 # - `nsubj` is in between: in such short sentences a subject mostly stands right before its verb.
-#   (The last three rows rest on fewer than 20 words each.)
+#   (`amod`, `obl` and `nmod:poss` have fewer than 20 words each: `obl`, which would be ahead, has
+#   15.)
 # - The best heads of an untrained BERT stay below the fixed offset everywhere, here and on real
 #   text. It is the training that makes these heads.
 #

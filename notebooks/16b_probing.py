@@ -329,8 +329,9 @@ for task, (n_classes, *kinds) in tasks.items():
 # What is right on the real task minus what is right on the control task is the probe's
 # **selectivity**. From the embeddings, for relations: 0.72 − 0.64 = 0.08. It says how much better
 # the probe does at the real labels, which follow rules, than at labels that can only be memorised
-# word by word. It does not say how many of the real labels were learned by heart. They may be more
-# than the control's 0.68: each word's usual tag, which is all by heart, already gives 0.76.
+# word by word. It does not say how many of the real labels were learned by heart. For tags, for
+# example, the control has 0.68; but giving each word its usual tag, which is all by heart, already
+# gets 0.76 right.
 
 # %% [markdown]
 # **Predict.** For relations the probe on the embeddings has 0.72 right, the probe on state 3 has
@@ -362,7 +363,7 @@ of_relation = selectivity["relation", "MiniLM"]
 assert 0.03 < of_relation[0] < 0.14 and of_relation[3] > of_relation[0] + 0.12
 assert max(map(abs, selectivity["tag", "untrained"])) < 0.08
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.47; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.46; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True)
 styles = {
     ("MiniLM", "real"): ("MiniLM", plots.BLUE, "-"),
@@ -442,8 +443,8 @@ for task in tasks:
 # | relation | 64 %<!-- probing: relation/minilm/layers/0/mean .0f --> | 76 %<!-- probing: relation/minilm/layers/2/mean .0f --> | 77 %<!-- probing: relation/minilm/layers/3/mean .0f --> | 62 %<!-- probing: relation/minilm/layers/6/mean .0f --> | 55 %<!-- probing: relation/by_word/mean .0f --> |
 # | relation, control task | 70 %<!-- probing: relation/minilm/control/0/mean .0f --> | 64 %<!-- probing: relation/minilm/control/2/mean .0f --> | 60 %<!-- probing: relation/minilm/control/3/mean .0f --> | 46 %<!-- probing: relation/minilm/control/6/mean .0f --> | – |
 #
-# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 17 %<!--
-# probing: relation/minilm/selectivity/3/mean .0f --> points.
+# So for relations the selectivity of the embeddings is below zero, and at state 3 it is 0.17<!--
+# probing: relation/minilm/selectivity/3/mean .2f -->.
 #
 # Selectivity is not the last word. [Pimentel and others (2020)](https://arxiv.org/abs/2004.03061)
 # ask for the best probe that can be found, weak or not, and [Voita and Titov
@@ -536,8 +537,8 @@ assert 0.7 < alone < max(relation) - 0.03 and of_three > max(relation) - 0.01
 # (77 %<!-- probing: relation/minilm/layers/3/mean .0f -->). (These tags are the treebank's own;
 # MiniLM had to find them first.)
 #
-# So for what the probe reads, hardly more is needed than the tags around a word. MiniLM may know
-# more, but that has to be shown in another way.
+# So to do as well as a probe on MiniLM's states, one needs hardly more than the tags around a word.
+# MiniLM may know more, but that has to be shown in another way.
 #
 # ## A mix of all layers
 #

@@ -286,9 +286,9 @@ plt.show()
 # <details><summary>Answer</summary>
 #
 # Between the two, at 0.37. MiniLM's impacts hang most words of a sentence on a single one: on the
-# name, if there is one, otherwise mostly on a noun. So verbs get too few links. (The farmer's
-# sentence is an exception: "sold" gets five in place of three.) The untrained BERT is no better
-# than chance.
+# name in five of the six sentences that have one, otherwise mostly on a noun. So verbs get too few
+# links. (The farmer's sentence is one of the exceptions: "sold" gets five in place of three.) The
+# untrained BERT is no better than chance.
 #
 # </details>
 
@@ -458,8 +458,8 @@ print(tree_distances(4, {(0, 1), (0, 2), (0, 3)}).int().tolist(), "in the tree")
 #
 # The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained
 # on the 114 sentences that are not in the test, until its distances come close to those of the
-# trees. Write the loss before you read on: over a sentence's table, diagonal included, the mean of
-# |distance in the tree − squared distance of the points|.
+# trees. The loss of a sentence is the mean, over its table, diagonal included, of |distance in the
+# tree − squared distance of the points|. Write it in code before you look at the cell:
 
 
 # %% tags=["atol=0.1"]

@@ -392,8 +392,9 @@ if STS_B:
 # The best is the mean after the last layer, the one vector that was trained to be compared. The
 # means after layers 0 and 2 lose to counted words, in which rare words weigh more (TF-IDF,
 # 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->). With the same weights for rare
-# words they win, but so do MiniLM's static vectors, the bare rows of its table (no position, no
-# LayerNorm, no `[CLS]` and `[SEP]`): what these layers add, the mean does not show.
+# words the means win. But so does the mean of MiniLM's static vectors, the bare rows of its table
+# (no position, no LayerNorm, no `[CLS]` and `[SEP]`). So the means do not show that these layers
+# add anything.
 #
 # <details><summary>In numbers</summary>
 #
@@ -796,7 +797,8 @@ print(f"cosine to the same sentence alone: masked mean {masked @ alone:.2f}", en
 print(f"mean over everything {careless @ alone:.2f}")
 
 # %% [markdown]
-# The vector depends on what else is in the batch. A test with texts of one length would pass.
+# The vector depends on what else is in the batch. A test in which all texts have the same length
+# would not find this.
 #
 # ### The right answer counted as wrong
 #
@@ -910,7 +912,7 @@ for name, shift in (("as they are", 0.0), ("mean subtracted", centre)):
 # 2. A sentence's vector is the mean of its tokens' vectors, padding left out; two are compared by
 #    their cosine. Spearman's correlation asks whether cosines order pairs as people do.
 # 3. The means after MiniLM's layers 0 and 2 do worse on STS-B than counted words whose rare words
-#    weigh more (TF-IDF). Weighted in the same way they do better, but no better than static
+#    weigh more (TF-IDF). Weighted in the same way they do better, but only about as well as static
 #    vectors. Siamese training by cosines helps.
 # 4. Three objectives: a class from (u, v, |u − v|); the score that the cosine should have; the
 #    right partner among all of the batch, by cosines times 20.

@@ -279,24 +279,26 @@ assert missed[questions.index("Why teach a model to be less sure of itself?")]
 assert 5 < (1 - (1 - share) ** 3).sum() < 11
 
 # %% [markdown]
-# All of MiniLM finds a right chapter first for about half of the questions, and among three for about three quarters.
-# It leads in both places, by some questions; is that luck? Where it and the counted words disagree, equally good
-# searches would win about half each, as in tossing coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins more, but
-# coins are as uneven in one round of a few (last line but one; it moves with the counts, whenever this book is edited):
-# a weak hint at best. The three layers do no better than counted words. So not just any vectors from a BERT will do.
-# (Half of the layers are gone as well; exercise 4 trains what is left.)
+# All of MiniLM finds a right chapter first for about half of the questions, and among three for
+# about three quarters. It leads in both columns, by a few questions; is that luck? Where it and the
+# counted words disagree, equally good searches would win about half each, as in tossing coins
+# ([chapter 13b](13b_how_sure.ipynb)). MiniLM wins more, but coins are often just as uneven (last
+# line but one; the number moves with the counts, whenever this book is edited): a weak hint at
+# best. The three layers do no better than counted words. So not just any vectors from a BERT will
+# do. (Half of the layers are gone as well; exercise 4 trains what is left.)
 #
-# All of MiniLM also fails more often where the question names BERT (last line): another hint, from eight questions.
-# Perhaps many sections that name it are near to every such question. Of the other misses one is again about label
-# smoothing.
+# Of the questions that name BERT all of MiniLM misses a larger share than of the others (last
+# line), but eight questions show nothing. If it is more than luck, perhaps many sections that name
+# BERT are near to every such question. Of the other misses one is again about label smoothing.
 #
 # ## Search, then read again
 #
-# A right chapter that is not the first is often among the first ten. A cross-encoder could read these ten, each beside
-# the question, and put them in a better order: **retrieve and re-rank**. One comes with the course, the reader of
-# answers from [chapter 14b](14b_words_and_spans.ipynb). The score of its best span says how well the section answers.
-# (Half-way stands *late interaction*, [ColBERT](https://arxiv.org/abs/2004.12832): the vectors of all tokens are kept,
-# and each token of the question looks for the one most like it.)
+# A right chapter that is not the first is often among the first ten. A cross-encoder could read
+# these ten, each beside the question, and put them in a better order: **retrieve and re-rank**. One
+# comes with the course, the reader of answers from [chapter 14b](14b_words_and_spans.ipynb). Let
+# the score of its best span stand for how well the section answers. (Half-way stands *late
+# interaction*, [ColBERT](https://arxiv.org/abs/2004.12832): the vectors of all tokens are kept, and
+# each token of the question looks for the one most like it.)
 
 
 # %%
@@ -359,12 +361,14 @@ assert hits[:, 0].sum() < first[mini] - 3 and among > three[mini] + 3
 #
 # <details><summary>Answer</summary>
 #
-# The wrong one, by 0.15: 0.98 for the reverse event against 0.83 for the same event. It is tempting to blame the mean,
-# since both have the same tokens. But `[CLS]` orders the two in the same way, 0.99 for the reverse and 0.94 for the
-# same event (strangers: 0.54<!-- sentence_vectors: untrained/cls/after_5/random_pairs .2f -->), and the vectors of
-# *dog* as biter and as bitten have 0.96, those of *dog* as biter in both wordings only 0.90. (If you solved exercise 2
-# of chapter 17, you had the first two as distances, 0.58 and 0.21: |u − v|² = 2 − 2 cos(u, v).) The training probably
-# seldom asked for it: among partners drawn at random, who bit whom hardly matters.
+# The wrong one, by 0.15: 0.98 for the reverse event against 0.83 for the same event. It is tempting
+# to blame the mean, since both have the same tokens. But `[CLS]` orders the two in the same way,
+# 0.99 for the reverse and 0.94 for the same event (strangers: 0.54<!-- sentence_vectors:
+# untrained/cls/after_5/random_pairs .2f -->), and the vectors of *dog* as biter and as bitten have
+# 0.96, those of *dog* as biter in both wordings only 0.90. (If you solved exercise 2 of chapter 17,
+# you had them as distances, 0.21 for the reverse and 0.58 for the same event: |u − v|² = 2 − 2
+# cos(u, v).) The training probably seldom asked for it: among partners drawn at random, who bit
+# whom hardly matters.
 #
 # </details>
 
@@ -401,8 +405,8 @@ for name, a, b in (
 # %% [markdown]
 # ### "Alike from 0.8 on"
 #
-# What is a high cosine? Of the 160 scored pairs of [chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) 64
-# were not trained on. The first sentences of two pairs are strangers.
+# What is a high cosine? [Chapter 17](17_sentence_bert.ipynb#do-cosines-agree-with-people) has 160
+# scored pairs; 64 of them were not trained on. The first sentences of two pairs are strangers.
 
 # %% [markdown]
 # **Predict.** Three ways to give a sentence a vector, all from MiniLM: the mean after the last layer, the mean after
@@ -411,12 +415,14 @@ for name, a, b in (
 #
 # <details><summary>Answer</summary>
 #
-# About 0.05, 0.6 and 0.9, in this order. (Strangers of STS-B:
-# -0.002<!-- sentence_vectors: untrained/mean/after_5/random_pairs .3f -->,
-# 0.43<!-- sentence_vectors: untrained/mean/after_2/random_pairs .2f --> and
-# 0.87<!-- sentence_vectors: untrained/max/after_2/random_pairs .2f -->; for `[CLS]` after layer 0,
-# 0.99999<!-- sentence_vectors: untrained/cls/after_0/random_pairs .5f -->.) Pooled vectors have much in common: the
-# frequent words, the maxima, the same `[CLS]`. Only the mean after the last layer was trained to set strangers apart.
+# About 0.05, 0.6 and 0.9, in this order. (Strangers of STS-B: -0.002<!-- sentence_vectors:
+# untrained/mean/after_5/random_pairs .3f -->, 0.43<!-- sentence_vectors:
+# untrained/mean/after_2/random_pairs .2f --> and 0.87<!-- sentence_vectors:
+# untrained/max/after_2/random_pairs .2f -->; for `[CLS]` after layer 0, 0.99999<!--
+# sentence_vectors: untrained/cls/after_0/random_pairs .5f -->.) Vectors that were not trained to be
+# compared have much in common: means have the frequent words, maxima the largest numbers, and
+# `[CLS]` is the same token in every sentence. Only the mean after the last layer was trained to set
+# strangers apart.
 #
 # </details>
 
@@ -474,8 +480,8 @@ print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
 wins = (hits.any(dim=1) & ~best).sum().item()
 losses = (best & ~hits.any(dim=1)).sum().item()
 print(f"beside all of MiniLM: {wins} won, {losses} lost, {sign_test(wins, losses):.2f}")
-# Among three, a few more than MiniLM alone, and on so few disagreements coins are
-# often as uneven: hardly a hint. (The two cosines have different scales, so one usually
+# Among three, a few more than MiniLM alone; the last number says in how many rounds
+# coins are as uneven. A better hint than the one above, and no more than that. (The two cosines have different scales, so one usually
 # adds 1 / (60 + place) of the two lists: reciprocal rank fusion. Weights for the two,
 # chosen on these 46 questions, would have to be tested on others.)
 
@@ -527,8 +533,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Among three, two or three more than before: about as many as counted words find.
-# Whether more come first depends on the seed.
+# Fifteen steps bring little: among three a question or two more than before, still fewer than
+# counted words find, and no more come first.
 
 # %% [markdown]
 # ## Summary

@@ -206,8 +206,8 @@ for short in (256, 1024):
 # In 2018 the README put base, on a single Cloud TPU v2, at two weeks and about 500 dollars. In 2023
 # [MosaicBERT](https://arxiv.org/abs/2312.17482) reported a competitive model for 20, and
 # [Cramming](https://arxiv.org/abs/2212.14034) one that is close to it after a day on one consumer
-# GPU. (How well were the Transformer's GPUs used? They did a good quarter of what its paper takes
-# them to achieve, [chapter 8](08_training.ipynb).)
+# GPU. (How well were the Transformer's GPUs used? A bit over a quarter of the operations that its
+# paper counts went into the model, [chapter 8](08_training.ipynb).)
 #
 # </details>
 #
@@ -238,8 +238,8 @@ print(f"MNLI at SQuAD's speed, large: {minutes} minutes")
 # An hour for base means 12 % of what a v2 can do at best: possible. An hour for large means 43 %,
 # five times what pre-training got with 256 inputs a step, and 1.7 times what it got with 1,024. But
 # the half hour for SQuAD (its F1 of 91.0 is large's) means as much: 60 % with three epochs, 40 %
-# with two, and MNLI at that speed takes 43 minutes or 64. The hour is about right, with nothing to
-# spare.
+# with two, and MNLI at that speed takes 43 minutes or 64. So the hour is about right: more than
+# enough by the first count, four minutes short by the second.
 #
 # ## Memory
 #
@@ -676,7 +676,7 @@ assert max(far) < 0.35 and min(near) > 0.6
 
 # %% [markdown]
 # The first sentence has the right positions either way, and its neighbours alone bring its cosine
-# down to 0.8. Positions that run on hurt the other two even behind the mask. Neither mistake raises
+# down to 0.8. Positions that run on hurt the other two even with the mask. Neither mistake raises
 # an error.
 #
 # Type the three sentences into one line: in which layers does *cabinet* look across a full stop

@@ -104,7 +104,7 @@ def test_the_quarter_of_the_transformers_gpus_is_that_of_chapter_8():
     """Of what its paper takes them to achieve, which is not what they could at best."""
     assert "a bit over a quarter of the operations that the paper counts" in prose("08_training")
     assert "that the authors assume for the P100 cards" in prose("08b_judging")
-    assert says("a good quarter of what its paper takes them to achieve")
+    assert says("A bit over a quarter of the operations that its paper counts went into the model")
 
 
 def test_what_is_kept_against_the_model():
