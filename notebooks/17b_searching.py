@@ -533,7 +533,7 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Fifteen steps bring little: among three a question or two more than before, still fewer than
+# Fifteen steps bring little: among three a few more than before at most, still fewer than
 # counted words find, and no more come first.
 
 # %% [markdown]
