@@ -503,7 +503,7 @@ assert all(
 assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 
 # %% [markdown]
-# How much faster is Rust? On one core and all of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the
+# How much faster is Rust? On one core and the training text of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the
 # library took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn
 # 8,000 merges ([results](../book/results/transformer.md#tokenization-speed)).
 #

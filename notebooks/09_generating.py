@@ -763,11 +763,11 @@ assert max(every) - min(every) < 0.06, every
 # words, beam search works because it does not quite find what it searches for. The Transformer's paper used a width of
 # 4 and $\alpha = 0.6$ (section 6.1), at about four times the work of greedy decoding.
 #
-# **Your own list**, and a beam that grows and is pruned, step by step, in your browser: [Type
-# your own](../book/live.md#a-beam). A model of number words reads it that is half-trained as well, and more in doubt
-# than ours ([chapter 8's](08_training.ipynb) after 160 of its 600 steps). Try its first list with a width of 1 and of 3,
-# and then with an $\alpha$ of 2: greedy goes in circles, a beam finds the right translation, and too high an $\alpha$
-# throws it away for a longer one.
+# **Your own list**, and a beam that grows and is pruned, step by step, in your browser: [Type your
+# own](../book/live.md#a-beam). A model of number words reads it that is half-trained as well
+# ([chapter 8's](08_training.ipynb) after 160 of its 600 steps). Try its first list with a width of
+# 1 and of 3, and then with an $\alpha$ of 2: greedy goes in circles, a beam finds the right
+# translation, and too high an $\alpha$ throws it away for a longer one.
 #
 # ## What goes wrong
 #
