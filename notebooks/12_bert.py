@@ -802,9 +802,10 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 # too: "the light switch", "the light bulb".
 
 # %% [markdown]
-# **Predict.** Six such lamps are compared with the twelve vectors from before. How many are nearest to a *weight*,
-# which shares the place before a noun, and not to a lamp, which shares the sense: few, half or nearly all? Say it for
-# layer 1 and for the last layer.
+# **Predict.** Each of six such lamps is compared with those ten of the twelve vectors from before
+# that have another opening. How many are nearest to a *weight*, which shares the place before a
+# noun, and not to a lamp, which shares the sense: few, half or nearly all? Say it for layer 1 and
+# for the last layer.
 #
 # <details><summary>Answer</summary>
 #

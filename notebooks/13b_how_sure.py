@@ -729,7 +729,7 @@ print(f"between {low:.2f} and {high:.2f}")
 #    equal budgets.
 # 5. Beside every number: the blind rule that knows nothing.
 #
-# There is no homework about this page; all later homework needs it.
+# There is no homework about this page; chapters 13c, 14, 16c and 17b lean on it.
 #
 # **Next:** [chapter 13c](13c_choices.ipynb) judges the choices of BERT's authors with these tools; then chapters
 # [14](14_fine_tuning.ipynb) and [14b](14b_words_and_spans.ipynb) put five heads on one body.

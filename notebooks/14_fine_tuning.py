@@ -283,7 +283,8 @@ def frozen(train, test):
 # Fine-tuning is [chapter 8](08_training.ipynb)'s loop: batches of 16, a rate of up to $10^{-4}$,
 # and for `sentiment` 3 epochs, which makes 42 steps. To save time, `body` freezes MiniLM's word
 # table, half of the model. (The experiment behind all results *from five seeds*,
-# `experiments/fine_tuning_small.py`, trains the table too, and uses other numbers of epochs.)
+# `experiments/fine_tuning_small.py`, trains the table too, and uses other numbers of epochs for
+# `sentiment` and `acceptability`.)
 #
 # <details><summary>With Hugging Face's library</summary>
 #

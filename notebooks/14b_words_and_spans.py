@@ -1005,7 +1005,7 @@ reached = metrics.answer_scores(answered(reader, chosen), right)
 print(
     f"τ = {chosen}: F1 {f1_of[chosen]:.2f} on validation, {reached.f1:.2f} on the test"
 )
-# The first of several equally good ones; with 22 questions there are such.
+# The first of two equally good ones (6 is the other); with 22 questions there are ties.
 
 # %% [markdown]
 # ## Summary

@@ -381,11 +381,11 @@ if REAL:
 #
 # In the paper the best frozen features come within 0.3 points of fine-tuning the same BERT (96.1
 # and 96.4). But there a BiLSTM stands on the frozen features, and only one linear layer on the
-# fine-tuned ones. How much does the BiLSTM contribute? By our columns nearly three of the four
-# points between a linear layer and fine-tuning: on WNUT-17, MiniLM fine-tuned under a linear layer
-# has 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, each on its best features by
-# the validation split, a BiLSTM has 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f
-# -->, a linear layer 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean .1f -->.
+# fine-tuned ones. How much does the BiLSTM contribute? By our columns three of the four points
+# between a linear layer and fine-tuning: on WNUT-17, MiniLM fine-tuned under a linear layer has
+# 41.6 %<!-- fine_tuning_wnut: fine_tuned/f1/mean .1f -->; frozen, each on its best features by the
+# validation split, a BiLSTM has 40.5 %<!-- ner_features: weighted_all/bilstm/test/f1/mean .1f -->,
+# a linear layer 37.5 %<!-- ner_features: concat_last_four/linear/test/f1/mean .1f -->.
 #
 # What does it cost?
 
@@ -501,7 +501,7 @@ for divisor in (1, 100):
 # Small vectors need large weights, and a penalty on large weights does not grant them.
 # States differ in length too; compare them as they come, and you compare lengths. So
 # each number is divided by its deviation, with one catch: where that is next to nothing
-# (the last LayerNorm multiplies some numbers by 1e-8), only rounding is left to divide.
+# (the last LayerNorm multiplies some by less than 1e-8), only rounding is left to divide.
 length, spread = seen.norm(dim=-1).mean(dim=1), seen.std(dim=1)
 print(f"mean length of a vector: state 4 {length[4]:.1f}, state 6 {length[6]:.1f}")
 print("numbers of state 6 that hardly vary:", int((spread[6] < 1e-6).sum()))
