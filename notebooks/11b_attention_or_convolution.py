@@ -727,7 +727,7 @@ def shifted(images, generator):
 torch.manual_seed(0)
 shown = train(ViT(four_patches), augment=shifted)
 print(f"as they are {accuracy(shown):.2f}, moved {accuracy(shown, moved):.2f}")
-# With shifted images both are alike, at a price: many digits that stand as they are, are
+# With shifted images both are alike, at a price: many digits that were not moved are
 # now misread. Perhaps 600 steps are too few: the model above had 3,000 (and smaller
 # patches).
 

@@ -501,7 +501,7 @@ for divisor in (1, 100):
 # Small vectors need large weights, and a penalty on large weights does not grant them.
 # States differ in length too; compare them as they come, and you compare lengths. So
 # each number is divided by its deviation, with one catch: where that is next to nothing
-# (the last LayerNorm multiplies some by less than 1e-8), only rounding is left to divide.
+# (the last LayerNorm multiplies some by under 1e-8), only rounding is left to divide.
 length, spread = seen.norm(dim=-1).mean(dim=1), seen.std(dim=1)
 print(f"mean length of a vector: state 4 {length[4]:.1f}, state 6 {length[6]:.1f}")
 print("numbers of state 6 that hardly vary:", int((spread[6] < 1e-6).sum()))

@@ -481,9 +481,10 @@ wins = (hits.any(dim=1) & ~best).sum().item()
 losses = (best & ~hits.any(dim=1)).sum().item()
 print(f"beside all of MiniLM: {wins} won, {losses} lost, {sign_test(wins, losses):.2f}")
 # Among three, a few more than MiniLM alone; the last number says in how many rounds
-# coins are as uneven. A better hint than the one above, and no more than that. (The two cosines have different scales, so one usually
-# adds 1 / (60 + place) of the two lists: reciprocal rank fusion. Weights for the two,
-# chosen on these 46 questions, would have to be tested on others.)
+# coins are as uneven. A better hint than the one above, and no more than that. (The two
+# cosines have different scales, so one usually adds 1 / (60 + place) of the two lists:
+# reciprocal rank fusion. Weights for the two, chosen on these 46 questions, would have
+# to be tested on others.)
 
 # %% [markdown]
 # **Exercise 3. "I do not know."** Something is always nearest. Let the search be silent below a cosine. Which one lets
@@ -533,8 +534,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Fifteen steps bring little: among three a few more than before at most, still fewer than
-# counted words find, and no more come first.
+# Fifteen steps bring little: among three a few more than before at most, still fewer
+# than counted words find, and no more come first.
 
 # %% [markdown]
 # ## Summary
