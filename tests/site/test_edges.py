@@ -13,6 +13,8 @@ EDGES = """() => [...document.querySelectorAll(".pst-scrollable-table-container"
 @pytest.mark.parametrize("chapter", ["08b_judging", "14b_words_and_spans", "14_fine_tuning"])
 def test_what_goes_on_fades_at_its_end(live, chapter):
     page = live(width=390, path=f"notebooks/{chapter}.html")
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.wait_for_timeout(200)
     seen = page.evaluate(EDGES)
     assert any(one["hidden"] for one in seen)
     for one in seen:
