@@ -32,7 +32,6 @@ LONGEST = [
     "tests/homework/test_hostile_checks.py",
     "tests/site/test_live_robust_browser.py",
     "tests/site/test_live_network_browser.py",
-    "tests/library/test_scripts_on_a_device.py",
     "tests/site/test_live_hands_browser.py",
     "tests/site/test_motion_browser.py",
     "tests/homework/test_dask.py",

@@ -9,9 +9,11 @@ import sys
 from dataclasses import replace
 
 import pytest
+from transformers import BertModel
 
 from lectures_lib import data, results, stored
 from lectures_lib.data import Examples
+from lectures_lib.models import minilm
 from lectures_lib.models.bert import BertConfig
 from lectures_lib.models.transformer import TransformerConfig
 from lectures_lib.models.vit import ViTConfig
@@ -60,6 +62,14 @@ class Script:
         with trained_there(), products_on_the_cpu() as left_behind:
             self.module.main()
         assert cpu or left_behind == []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hugging_faces_functions():
+    """Some of transformers' functions are made at their first call. Made on the pretended device
+    they would leave a part of every later model in this process without its numbers.
+    """
+    BertModel.from_pretrained(minilm.checkpoint())
 
 
 @pytest.fixture
