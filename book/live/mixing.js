@@ -7,7 +7,7 @@ const EVEN = 1e-6; // cosines that differ by less are equal, as in the library
 const ROW = 32, // pixels, of an occurrence
   BETWEEN = 90; // of the drawing between the two meanings
 
-// The tables of inner products (motion.py: `products`): for each word all pairs of a state and an occurrence, as a full square.
+// The tables of inner products (mixing.py: `products`): for each word all pairs of a state and an occurrence, as a full square.
 export function readTables(buffer, words, size) {
   const numbers = new DataView(buffer),
     tables = [];

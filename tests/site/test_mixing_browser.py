@@ -16,7 +16,7 @@ from lectures_lib import data
 from lectures_lib.analysis import features
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import motion
+import mixing
 
 pytestmark = pytest.mark.browser
 PAGE, TITLE = "book/motion.html", "Mix the layers yourself"
@@ -37,13 +37,13 @@ BEST = [20, 0, 0, 0, 0, 4, 40]  # with each vector brought to length 1
 def mixes(n: int, seed: int = 0) -> list[tuple[list[int], bool]]:
     """Random weights, about half of them 0; raw and brought to length 1."""
     generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(0, motion.FULL + 1, (n, 7), generator=generator)
+    drawn = torch.randint(0, mixing.FULL + 1, (n, 7), generator=generator)
     drawn *= torch.rand(n, 7, generator=generator) < 0.6
     return [(row, i % 2 == 1) for i, row in enumerate(drawn.tolist()) if any(row)]
 
 
 def states_alone() -> list[list[int]]:
-    return torch.eye(7).mul(motion.FULL).int().tolist()
+    return torch.eye(7).mul(mixing.FULL).int().tolist()
 
 
 def cosine_table(vectors: torch.Tensor, weights: list[int], unit: bool) -> torch.Tensor:
@@ -55,7 +55,7 @@ def cosine_table(vectors: torch.Tensor, weights: list[int], unit: bool) -> torch
 
 def counted(weights: list[int], unit: bool = False) -> list[float]:
     """Right neighbours of each word and of all, by the library's measure."""
-    words, states = motion.occurrences()
+    words, states = mixing.occurrences()
     rights = []
     for word, vectors in zip(words, states, strict=True):
         place, sense = (
@@ -69,9 +69,9 @@ def counted(weights: list[int], unit: bool = False) -> list[float]:
 
 
 def test_neighbours_are_those_of_the_full_vectors(computing):
-    words, states = motion.occurrences()
+    words, states = mixing.occurrences()
     asked = [*((one, unit) for one in states_alone() for unit in (False, True)), *mixes(60)]
-    asked += [(one, False) for one in motion.mixing()[0]["presets"].values()]
+    asked += [(one, False) for one in mixing.mixing()[0]["presets"].values()]
     asked.append((BEST, True))
     sure = open_ = 0
     for (weights, unit), answer in zip(
@@ -90,9 +90,9 @@ def test_neighbours_are_those_of_the_full_vectors(computing):
                 assert one["other"] == pytest.approx(table[i, other].max().item(), abs=CLOSE)
                 assert table[i, one["near"]].min() > largest - CLOSE
                 # where nothing lies at the edge of what counts as equally near, there is no doubt
-                apart = (largest - table[i, may] - motion.EVEN).abs().min()
+                apart = (largest - table[i, may] - mixing.EVEN).abs().min()
                 if apart > 5e-7:
-                    expected = [j for j in may if table[i, j] >= largest - motion.EVEN]
+                    expected = [j for j in may if table[i, j] >= largest - mixing.EVEN]
                     assert one["near"] == expected, (weights, unit, word["word"], i)
                     sure += 1
                 else:
@@ -107,7 +107,7 @@ def test_neighbours_are_those_of_the_full_vectors(computing):
 
 def test_the_single_states_are_chapter_15s():
     """The occurrences are the set's, and each state finds what the chapter's table says."""
-    words, _ = motion.occurrences()
+    words, _ = mixing.occurrences()
     texts = [one["text"] for word in words for one in word["found"]]
     rows = [e for split in ("train", "validation", "test") for e in data.load("senses", split)]
     assert sorted(texts) == sorted(e["text"] for e in rows)
@@ -119,18 +119,18 @@ def test_the_single_states_are_chapter_15s():
 
 
 def test_what_the_page_says_of_mixes():
-    presets = motion.mixing()[0]["presets"]
+    presets = mixing.mixing()[0]["presets"]
     totals = [round(counted(weights)[-1]) for weights in presets.values()]
     assert totals == [83, 81, 82]
     assert round(counted(BEST, unit=True)[-1]) == 88
     assert round(counted(BEST)[-1]) == 87
     assert [round(counted([40, 0, 0, 0, 0, 0, x])[-1]) for x in (4, 3)] == [81, 78]
     assert max(counted(*mix)[-1] for mix in mixes(150, seed=1)) < 87.5
-    shares = torch.tensor(motion.shares_for_names())
+    shares = torch.tensor(mixing.shares_for_names())
     assert shares.argmax() == 3
     weights = torch.tensor(presets["As trained for names"]).float()
     assert torch.allclose(weights / weights.sum(), shares, atol=0.005)
-    lengths = motion.occurrences()[1].norm(dim=-1).mean(dim=(0, 2))
+    lengths = mixing.occurrences()[1].norm(dim=-1).mean(dim=(0, 2))
     assert 10.5 < lengths.min() < 11.5
     assert 13.5 < lengths.max() < 14.5
 
@@ -149,7 +149,7 @@ def press(box, name: str) -> None:
 def test_a_mix_is_made_by_buttons_and_sliders(live):
     page = live(path=PAGE, only="mixing")
     box = figure(page, TITLE)
-    assert rights(box) == [round(one) for one in counted([motion.FULL] * 7)]
+    assert rights(box) == [round(one) for one in counted([mixing.FULL] * 7)]
     assert not [url for url in page.asked if "/models/" in url], "nothing is fetched before"
     for k, weights in enumerate(states_alone()):
         press(box, f"Only {k}")
@@ -176,9 +176,9 @@ def test_an_occurrence_tells_its_neighbour(live):
     box = figure(page, TITLE)
     press(box, "Only 6")
     box.get_by_label("Word").select_option("bat")
-    words, states = motion.occurrences()
+    words, states = mixing.occurrences()
     w = [one["word"] for one in words].index("bat")
-    found = motion.neighbours(words[w], motion.mixed(states[w], states_alone()[6]))
+    found = mixing.neighbours(words[w], mixing.mixed(states[w], states_alone()[6]))
     texts = [one["text"] for one in words[w]["found"]]
     wrong = [
         i
@@ -247,7 +247,7 @@ def test_keyboard_finger_and_both_themes(live):
 
 
 def test_what_the_page_is_given_fits_it():
-    options, told = motion.mixing()
+    options, told = mixing.mixing()
     given = {key: one for key, one in options.items() if key != "models"}
     assert len(json.dumps(given, ensure_ascii=False)) < 20_000
     assert options["models"][0]["bytes"] < 250_000
