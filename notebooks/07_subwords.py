@@ -3,9 +3,9 @@
 #
 # > *An unputdownable novel.*
 #
-# You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with a
-# fixed list of words cannot do that: every word that is not on its list becomes the same token, `[UNK]`. How often? We
-# list the words on most pages of Python's manual, and read other pages with the list.
+# You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with
+# a fixed list of words cannot do that. Every word that is not on its list becomes the same token, `[UNK]`. How often
+# does that happen? We list the words on most pages of Python's manual, and read other pages with the list.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -88,10 +88,10 @@ at_400 = sum(w not in dictionary for w in words_of(new)) / len(words_of(new))
 assert 0.15 < at_400 < 0.25, at_400
 
 # %% [markdown]
-# The curve falls fast, but it does not reach zero. Some of the missing words are what a new page is about, and some are
-# plain English that the training pages happened not to need ("my", "thing"). Others are derived from words on the
-# list, and every reader understands them at once: "unreachable", "unfilled", "unchangeable". No list is long enough
-# to end that.
+# The curve falls fast, but it does not reach zero. Some of the missing words are what a new page is about. Some are
+# plain English that the training pages happened not to need ("my", "thing"). Others are built from words on the list,
+# and every reader understands them at once: "unreachable", "unfilled", "unchangeable". No list is long enough to end
+# that.
 #
 # **After this chapter you can**
 #
@@ -113,12 +113,12 @@ print(len(sentence.split()), "words:", sentence.split())
 print(len(sentence), "letters and spaces:", *sentence)
 
 # %% [markdown]
-# Nothing is unknown any more, but the sentence is seven times as long. Attention compares every token with every other
-# one ([chapter 2](02_self_attention.ipynb)), so seven times the length is about fifty times the comparisons. And a
-# single letter means nothing: some of the model's work would probably go into spelling.
+# Nothing is unknown any more, but the sentence is seven times as long. Attention compares every token with every
+# other one ([chapter 2](02_self_attention.ipynb)), so that is about fifty times the comparisons. And a single letter
+# means nothing: the model would probably spend some of its work on spelling.
 #
 # We want pieces that are *short where the text is unusual and long where it is usual*: "the" in one piece,
-# "unputdownable" in a few. And the text should decide where to cut, not we, language by language.
+# "unputdownable" in a few. And the text should decide where to cut, so that we need no rules for each language.
 #
 # ## Byte pairs by hand
 #
@@ -185,9 +185,9 @@ def learn(word_counts, n_merges, min_count=1):
 
 
 # %% [markdown]
-# When two pairs are equally frequent, some rule must decide, always in the same way. In the line with `min` the largest
-# count wins (hence the minus), and among equals the pair whose left symbol, then whose right symbol, is the oldest:
-# letters first, by the alphabet, then what was merged, in the order of the merges.
+# When two pairs are equally frequent, a rule must decide, always in the same way: here the pair with the oldest left
+# symbol wins, then the one with the oldest right symbol. Letters are the oldest, by the alphabet; merged symbols
+# follow in the order of their merges. (In the line with `min`, the minus makes the largest count win.)
 #
 # Each line of the next output shows a pair with its count, and the words *before* this pair is merged.
 
@@ -223,10 +223,9 @@ assert merges[0] == ("i", "n") and counts[pair] == 2
 assert [f"{a}{b}" for a, b in merges][-3:] == ["ing", "training", "ed"]
 
 # %% [markdown]
-# After four merges "rain" and "train" are single symbols, after seven we have "ing" and "ed" as well. Nobody told the
-# program about endings. They are frequent, and that is all it knows. It does not even know that they are endings:
-# "ingot" would become `ing o t`. (Many programs put a sign for the end, often `</w>`, behind each word, and can tell.
-# GPT-2 marks the beginning instead, with the space.)
+# After four merges "rain" and "train" are single symbols; after seven we have "ing" and "ed" as well. Nobody told the
+# program about endings. They are frequent, and that is all it knows: "ingot" would become `ing o t`. (To tell an
+# ending, many programs put a sign, often `</w>`, behind each word.)
 #
 # What about a word that was not in the text? We spell it in letters and apply the merges **in the order in which they
 # were learned**.
@@ -269,13 +268,14 @@ from lectures_lib.show.drawings import draw
 draw("merge_tree")
 
 # %% [markdown]
-# (Try a word of your own, in the cell above the picture.) There is no rain in "drained": the program counts letters and knows no meanings. That is the
-# bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known.
+# (Try a word of your own, in the cell above the picture.) There is no rain in "drained", but the program counts
+# letters and knows no meanings. That is the bargain: usual words cost few tokens, unusual words many, and nothing is
+# unknown as long as its letters are known.
 #
 # ## Watch it learn
 #
-# Now a text with more rhythm: *How much wood would a woodchuck chuck if a woodchuck could chuck wood?* Each step shows
-# the words as they are spelled at that moment, the pair about to be merged in a frame, and the count that made it win.
+# Now a text with more rhythm: *How much wood would a woodchuck chuck if a woodchuck could chuck wood?* At each step a
+# frame marks the pair that is merged next, and the table has the count that made it win.
 
 # %% tags=["hide-input"]
 riddle = "how much wood would a woodchuck chuck if a woodchuck could chuck wood"
@@ -323,15 +323,15 @@ Stepper(
 )
 
 # %% [markdown]
-# Ten merges find "wood", "chuck" and their compound; then no pair is left that occurs twice, and we stop. (`learn` by
-# itself would go on; with `min_count=2` it stops here.) Merge 4 makes "od", which is part of
-# "wood" and of nothing else. Once "wood" is there, no word of the riddle is spelled with "od", but it keeps its place
-# in the vocabulary. Real vocabularies hold such leftovers, too: of more than 3,700 pieces merged on the manual, about
-# one in ten never occurs when the manual is cut with them.
+# Ten merges find "wood", "chuck" and their compound. Then no pair is left that occurs twice, and we stop. (`learn`
+# stops there with `min_count=2`.) Look at merge 4: "od" is a part of "wood" and of nothing else. Once "wood" is
+# there, no word of the riddle is spelled with "od", but it keeps its place in the vocabulary. Real vocabularies hold
+# such leftovers, too: of more than 3,700 pieces merged on the manual, about one in ten never occurs when the manual
+# is cut with them.
 #
 # ## From letters to bytes
 #
-# Our alphabet was the letters of the text. A text without "é", "漢" or 🙂 leaves us unable to spell them. Unicode has
+# Our alphabet was the letters of the text. Without "é", "漢" or 🙂 in that text, we cannot spell them. Unicode has
 # about 160,000 characters, too many to list. But every text on a computer is stored as **bytes**, and there are only
 # 256 different bytes. UTF-8 writes the 128 characters of ASCII (English letters, digits, common signs) as one byte
 # each, and all others as two to four:
@@ -341,15 +341,13 @@ for character in "eé漢🙂":
     print(character, list(character.encode("utf-8")))
 
 # %% [markdown]
-# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). To build one like it,
-# we need two steps before the pairs.
-#
-# (The name *byte pairs* comes from file compression. In translation, from 2016, the symbols were characters; GPT-2 made
-# the name true again.)
+# So GPT-2's tokenizer starts from the 256 bytes instead of from letters (Radford et al., 2019). That makes the name
+# *byte pairs* true again; in translation they had been pairs of characters. To build such a tokenizer, we need two
+# steps before the pairs.
 #
 # **A character for each byte.** To print tokens, and to use `learn` as it stands, we show each byte as one visible
-# character. 188 bytes have one of the same number in Unicode and keep it. The other 68 have none (173 is a hyphen that
-# does not show) and borrow the characters after the first 256. The space, which matters most, appears as `Ġ`.
+# character: the one of its number in Unicode if that shows, and else one after the first 256. The space, which
+# matters most, appears as `Ġ`.
 
 
 # %%
@@ -373,11 +371,10 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 
 # %% [markdown]
 # **Words, before pairs.** Pairs are counted within words, so text must be cut into words first. Otherwise the most
-# frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule is
-# one regular expression. Its alternatives, in order: the English endings after an apostrophe; letters of any script
-# (`\p{L}`); digits (`\p{N}`); other signs; and white space (`\s`). Three of them begin with an optional space, ` ?`.
-# (The vowel signs of Hindi are not `\p{L}`, nor are accents written as characters of their own. The rule cuts नमस्ते
-# into four parts, and no merge can join them.)
+# frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule
+# is one regular expression. It looks, in this order, for the English endings after an apostrophe; letters of any
+# script (`\p{L}`); digits (`\p{N}`); other signs; and white space (`\s`). Three of these begin with an optional
+# space, ` ?`. (Hindi's vowel signs are not `\p{L}`, so नमस्ते is cut into four parts, and no merge can join them.)
 
 # %%
 # 's and its like; letters, digits or other signs, with the space before; white space
@@ -453,15 +450,15 @@ for text in ("wood would", "a café", "漢字 🙂", "  two  spaces\n", "\x00 �
 
 # %% [markdown]
 # It has read one riddle in English and writes Hindi. Scripts it has never seen cost a token for each byte, but they
-# come back unchanged: **there is no text it cannot write**. And " wood" has become one token, while "wood" takes two:
-# in the riddle a space always stands before it.
+# come back unchanged: **there is no text it cannot write**. And " wood" is one token, while "wood" takes two: in the
+# riddle a space always stands before it.
 #
 # ## The same in the library
 #
-# Our `learn` is too slow for real texts: after every merge it counts all pairs again. But a merge only changes the
-# words that contain the pair, and the library's `BPE` corrects the counts of those only; otherwise its loop is the one
-# above. The reference is the `tokenizers` library of Hugging Face, written in Rust. All three learn from the manual,
-# and the two fast ones read pages that neither has seen:
+# Our `learn` is too slow for real texts: after every merge it counts all pairs again. The library's `BPE` corrects
+# only the counts of the words that contain the pair; otherwise its loop is ours. The reference is Hugging Face's
+# `tokenizers`, written in Rust. All three learn from the manual, and the two fast ones read pages that neither has
+# seen:
 
 # %% tags=["rtol=0.1"]
 ours = ByteBPE(train, n_merges=60)
@@ -503,14 +500,15 @@ assert all(
 assert all(tiny.decode(tiny.encode(text)) == text for text in new[:3])
 
 # %% [markdown]
-# How much faster is Rust? On one core and the training text of WikiText-2 (10.8<!-- tokenization_speed: megabytes .1f --> MB), the
-# library took 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn
-# 8,000 merges ([results](../book/results/transformer.md#tokenization-speed)).
+# How much faster is Rust? On one core and the training text of WikiText-2
+# (10.8<!-- tokenization_speed: megabytes .1f --> MB), the library took
+# 2.4<!-- tokenization_speed: bpe_train/ours_over_peer/median .1f --> times as long as Rust to learn 8,000 merges
+# ([results](../book/results/transformer.md#tokenization-speed)).
 #
 # ## How large a vocabulary?
 #
-# On a long text somebody has to choose when merging stops. The first $k$ merges of a long run are the merges of a short
-# run, so one training gives all the sizes.
+# A riddle soon runs out of pairs. On a long text, somebody has to choose when merging stops. The first $k$ merges of
+# a long run are the merges of a short run, so one training gives all the sizes.
 
 # %% tags=["rtol=0.05"]
 large = BPE.train(train, vocab_size=4000)
@@ -552,12 +550,12 @@ assert gains[0] + gains[1] > 2 and gains[-1] < 0.3
 # %% [markdown]
 # The most frequent pairs come first, so the first 144 merges save nearly three tokens a word, the last 1,500 about an
 # eighth of one. Why not go on for ever, towards whole words? Because every token costs a row of parameters, and the
-# rows of rare tokens are seldom trained. The base Transformer had about 37,000 tokens (byte pairs, shared by English
-# and German) of 512 numbers each: 19 of its 65 million parameters are that table. And for every token that is written
-# all 37,000 are scored, which takes 19 million multiplications.
+# rows of rare tokens are seldom trained. The base Transformer had about 37,000 tokens, shared by English and German,
+# of 512 numbers each: 19 of its 65 million parameters are that table. And for every token that is written all 37,000
+# are scored, by 19 million multiplications.
 #
-# The paper that brought byte pairs to translation counted this on a large scale, on the German half of 4.2 million
-# sentence pairs (Sennrich, Haddow and Birch, 2016; UNK: unknown tokens in a test text):
+# The paper that brought byte pairs to translation compared ways to cut the German half of 4.2 million sentence pairs
+# (Sennrich, Haddow and Birch, 2016):
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "A scatter plot of text length against vocabulary size. Characters lie top left at 550 million tokens, bigrams and trigrams on the way down, words far right at 100 million tokens and 1.75 million types. Both kinds of BPE lie bottom middle, near 112 million tokens with 63,000 and 82,000 types."}, "figure": {"caption": "Seven ways to cut the same German text: how long it becomes, and how many different tokens there are. UNK: unknown tokens in a test set. Data: Sennrich, Haddow and Birch (2016), table 1."}}
 # million tokens in the text, different tokens, unknown in the test set
@@ -595,21 +593,20 @@ ax.set(
 plt.show()
 
 # %% [markdown]
-# One wants a short text and a short list: the corner at the bottom left. Of the seven ways drawn here, the two with
-# byte pairs come nearest to it. Learned on German alone, byte pairs make the text only an eighth longer than words do,
-# with a twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were
+# We want a short text and a short list: the corner at the bottom left. Of the seven ways drawn here, the two with
+# byte pairs come nearest to it. Learned on German alone, they make the text only an eighth longer than words do, with
+# a twenty-eighth of the vocabulary, and nothing is unknown. (The 32 unknown tokens of the joint vocabulary were
 # probably pieces that occur in the English half only.)
 #
 # ## Two languages, one vocabulary
 #
-# The experiment that made subwords famous translated from English to German (Sennrich, Haddow and Birch, 2016; [their
-# table](../book/published/transformer.md#two-sentences-in-pieces) of two phrases). In "asinine situation" byte pairs
-# cut the first word into `as|in|ine`, and no system found a translation. The one with a joint vocabulary wrote
+# Why should two languages share a vocabulary? The same paper tried it with translators from English into German. In
+# "asinine situation" ([their table](../book/published/transformer.md#two-sentences-in-pieces)) byte pairs cut the
+# first word into `as|in|ine`, and no system found a translation. The one with a joint vocabulary wrote
 # `As|in|in-|Situation`.
 #
-# Their hundred million words are not here, but twenty pairs of sentences, written for this book and without "asinine",
-# show where such pieces come from. We learn once for each language separately, and once for both together (80 merges
-# each, or 160).
+# Twenty pairs of sentences, written for this book and without "asinine", show where such pieces come from. We learn
+# once for each language separately, and once for both together (80 merges each, or 160).
 
 # %% tags=["hide-input"]
 sentences = [
@@ -664,20 +661,20 @@ for name in ("Einstein", "Christine"):
     )
 
 # %% [markdown]
-# `as|in|ine`, just as theirs, from twenty sentences! We wrote such words into them: "as" is a frequent word, "in"
-# is a word and a part of words, "-ine" ends engine, machine, wine, fine and magazine. None of the three has anything to
+# `as|in|ine`, just as theirs, from twenty sentences! We wrote such words into them: "as" is a frequent word, "in" is
+# a word and a part of words, "-ine" ends engine, machine, wine, fine and magazine. None of the three has anything to
 # do with *asinus*, the donkey.
 #
-# Now the names, which have to be *copied* from one language to the other. The German vocabulary knows "ein" and "st";
-# the English one knows "ine" and "te". So the same name is cut in two ways, and a translator that wants to copy it must
-# first learn that, behind `E|in`, `s|te|in` on one side is `st|ein` on the other. A joint vocabulary cuts a name in the
-# same way on both sides, since it is the same function applied to the same letters. (Not in fewer pieces: Einstein
-# takes six, in German alone five.) A joint vocabulary helps less where a capital letter is involved: "situation" and
-# "Situation" begin with different bytes, and are two words to a tokenizer.
+# Now the names, which a translator has to *copy*. The German vocabulary knows "ein" and "st", the English one "ine"
+# and "te", so the same name is cut in two ways. To copy Einstein, a model must first learn that, behind `E|in`,
+# `s|te|in` on one side is `st|ein` on the other. A joint vocabulary applies the same merges to the same letters, and
+# cuts a name in the same way on both sides. (Not in fewer pieces: Einstein takes six, in German alone five.) It helps
+# less where a capital letter is involved: "situation" and "Situation" begin with different bytes, and are two words
+# to a tokenizer.
 #
 # **Your own text**, in pairs that were learned from German and English captions together; press a piece, and see the
-# merges that made it. (BERT's word pieces above it are the [next page](07b_wordpiece.ipynb)'s matter.) In your browser:
-# [Type your own](../book/live.md#words-in-pieces).
+# merges that made it. (The word pieces above it are BERT's, for the [next page](07b_wordpiece.ipynb).) In your
+# browser: [Type your own](../book/live.md#words-in-pieces).
 #
 # ## What goes wrong
 #
@@ -698,14 +695,14 @@ assert spell("training", sorted(merges)) == ["t", "r", "a", "in", "ing"]
 draw("merge_order")
 
 # %% [markdown]
-# Sorted, "a in" has its turn before there is an "in". Both spellings join to the same word, so every test of the round
-# trip passes, but a model that was trained on the first spelling has hardly ever seen the second: it only gets worse,
+# Sorted, "a in" has its turn before there is an "in". Both spellings join to the same word, so every test of the
+# round trip passes. But a model that was trained on the first has hardly ever seen the second: it only gets worse,
 # and nothing says why. The order is part of what was learned. Compare *ids* with the reference, not texts.
 #
 # ### The space in front
 #
-# For byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a token
-# of its own. After such a prompt the model must go on with a word that has no space of its own, which is rare.
+# In byte pairs of GPT-2's kind, "wood" and " wood" are different tokens, and a space at the *end* of a text is a
+# token of its own. After such a prompt the model must go on with a word that has no space of its own, which is rare.
 
 # %%
 for text in ("wood", " wood", "a wood", "a ", "a"):
@@ -716,9 +713,9 @@ for text in ("wood", " wood", "a wood", "a ", "a"):
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. One spelling or two?** "é" can be one character or an "e" followed by an accent; Unicode calls these forms NFC and
-# NFD, and a file name copied from a Mac is often in the second. Write "café" in both with `unicodedata.normalize`. Do
-# they look the same, are they equal, and what does `tiny` make of each? What does it make of " woodchuck" and " WOODCHUCK"?
+# **1. One spelling or two?** "é" can be one character or an "e" followed by an accent. Unicode calls these forms NFC
+# and NFD; a file name copied from a Mac is often in the second. Write "café" in both with `unicodedata.normalize`. Do
+# they look the same, are they equal, and what does `tiny` make of each? What of " woodchuck" and " WOODCHUCK"?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -732,10 +729,10 @@ for word in (" woodchuck", " WOODCHUCK"):
 
 # %% [markdown]
 # **2. A tokenizer that is never sure.** A simplified form of *BPE-dropout* (Provilkov et al., 2020) leaves out each
-# merge with some probability while a model is trained, so that it sees a word spelled in several ways. Change `spell`
-# so that each merge of each word is skipped with probability 0.3, and spell "training" and "drained" 1,000 times. How
-# many spellings are there, and how often does the usual one come up? (With the merges *in*, *ain*, *rain*, *train*,
-# *ing*, *training*, *ed*, which of them must not be skipped if "training" is to come out whole?)
+# merge with some probability while a model is trained, so that the model sees a word spelled in several ways. Change
+# `spell` so that each merge of each word is skipped with probability 0.3, and spell "training" and "drained" 1,000
+# times. How many spellings are there, and how often does the usual one come up? (Which of the merges *in*, *ain*,
+# *rain*, *train*, *ing*, *training*, *ed* must not be skipped if "training" is to come out whole?)
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -759,11 +756,10 @@ for word in ("training", "drained"):
 # give or take ten or twenty.
 
 # %% [markdown]
-# **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at once.
-# But a character may be spread over several tokens, and half a character is not text: `tiny.decode` of such a token
-# alone gives `�`, Unicode's sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they
-# make whole characters, and check it on "tea 🙂", and on the same without its last token: nothing may be lost, not even
-# what stays broken.
+# **3. Decoding while it is written.** A program that prints what a model generates wants to print every token at
+# once. But a character may be spread over several tokens, and of half a character `tiny.decode` makes `�`, Unicode's
+# sign for broken bytes. Write a generator `stream(ids)` that holds bytes back until they make whole characters. Check
+# it on "tea 🙂", and on the same without its last token: nothing may be lost, not even what stays broken.
 #
 # *Hint:* `codecs.getincrementaldecoder("utf-8")(errors="replace")` does the holding back.
 

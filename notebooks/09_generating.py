@@ -29,9 +29,9 @@ from lectures_lib.show import drawings
 drawings.draw("weather_tree")
 
 # %% [markdown]
-# "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we made
-# it say. A language model gives a distribution over the *next* word; what to say is a second decision, the subject of
-# this chapter.
+# "Light rain" has probability $0.4 \cdot 0.9 = 0.36$. The model itself finds it nearly twice as likely as what we
+# made it say. A language model gives a distribution over the *next* word. What to say is a second decision, the
+# subject of this chapter.
 #
 # **After this chapter you can**
 #
@@ -66,10 +66,10 @@ from lectures_lib.training import fit, translation_loss
 # %% [markdown]
 # ## A translator to play with
 #
-# The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words from
-# English into German. The folded cell trains it quickly, as in [chapter 8](08_training.ipynb): lists of one or two
-# numbers below 1,000, two blocks in encoder and decoder, width 64, 500 steps. Copies are kept of the model as it was
-# after 100 to 200 steps: we shall need models that are still in doubt.
+# The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words
+# from English into German, in lists of one or two numbers below 1,000. The folded cell trains it quickly, as in
+# [chapter 8](08_training.ipynb): two blocks in encoder and decoder, width 64, 500 steps. It keeps copies of the model
+# after 100 to 200 steps, for we shall need models that are still in doubt.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -119,8 +119,7 @@ model.eval()
 half_trained = copies[5]  # after 150 steps
 
 # %% [markdown]
-# The test examples, 150 lists of two numbers and 97 single numbers, were not in the training set. A source is a row of
-# token ids with its length, as in chapter 6.
+# The test examples, 150 lists of two numbers and 97 single numbers, were not in the training set.
 
 
 # %% tags=["hide-input"]
@@ -144,8 +143,8 @@ print(*vocabulary.decode(texts[0].tolist()), "→", *references[0])
 # ## Greedy
 #
 # The simplest rule is the one that went wrong above: **take the likeliest word, append it, go on**. For one sentence
-# that is five lines. The model is run over the source and all that has been written so far, and only its last position
-# is asked. What is done with the answer, we leave open: `choose` is given the scores of all words and returns one.
+# that is five lines. The model reads the source and all that is written so far, and only its last position is asked.
+# How the word is picked, we leave open: `choose` is given the scores of all words and returns one.
 
 
 # %%
@@ -169,8 +168,8 @@ first_text = texts[:1, : lengths[0]]
 print(*vocabulary.decode(write(model, first_text, likeliest)))
 
 # %% [markdown]
-# The library's `decoding.greedy` does this for a whole batch. Sentences end at different steps, so its loop runs until
-# the last has ended; a finished sentence is no longer given to the model, and its row is filled up with end tokens.
+# The library's `decoding.greedy` does this for a whole batch, until the last sentence has ended. A finished sentence
+# is no longer given to the model, and its row is filled up with end tokens.
 
 # %% tags=["atol=0.08"]
 marks = {"begin": BOS, "end": EOS, "max_len": 20}
@@ -186,9 +185,8 @@ for i, sentence in enumerate(found.sentences()[:30]):
 # %% [markdown]
 # ## Step by step
 #
-# Each step shows the source, shaded by how much the decoder looks at each word (cross-attention of the last block, mean
-# over heads), what is written so far, and the distribution of the next word. Use the buttons, the slider or the arrow
-# keys.
+# Each step shows the source, shaded by how much the decoder looks at each word (cross-attention of the last block,
+# mean over heads), what is written so far, and the distribution of the next word.
 
 
 # %% tags=["hide-input"]
@@ -240,11 +238,11 @@ for look in found.looks:
 
 # %% [markdown]
 # At the third word, the one shown first, the model must say "fünf" before "zwanzig", because German puts the units
-# first. It does not guess: it looks at "five", and gives "fünf" nearly all of the probability. There is one right
-# answer and the model knows it, so greedy decoding is all one needs.
+# first. It looks at "five", and gives "fünf" nearly all of the probability. There is one right answer and the model
+# knows it, so greedy decoding is all we need.
 #
-# The half-trained copy is not always so sure, and there the choice of a rule matters. Shown first is the step it is
-# least sure of. (That need not be where it goes wrong: go through the words.)
+# The half-trained copy is not always so sure, and there the rule matters. Shown first is the step it is least sure
+# of. (That need not be where it goes wrong: go through the words.)
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 walked, found, _ = walk(
@@ -260,10 +258,9 @@ assert min(look.probabilities[0, 0] for look in found.looks) < 0.9
 # %% [markdown]
 # ## Sampling
 #
-# A translation should be right. A story should also be different from the last one. For that one *draws* the next word,
-# each with the probability that the model gives it. For our loop this is one more way to choose. To check it we need a
-# model whose distributions are known, the weather report: a table with one row for each word written and one column for
-# each word that may follow.
+# A translation should be right. A story should also be different from the last one. So we *draw* the next word, each
+# with the probability that the model gives it. To check this second way to choose, we need known distributions: the
+# weather report, as a table with a row for each word written and a column for each word that may follow.
 
 
 # %%
@@ -302,15 +299,12 @@ for first, second in (("heavy", "rain"), ("light", "rain"), ("no", "snow")):
     print(f"{first} {second}: probability {expected:.2f}, drawn {drawn:.3f}")
 
 # %% [markdown]
-# (The translations in the Transformer's paper were not drawn; they come from beam search, section 6.1.)
-#
 # ### A text with many good continuations
 #
-# Now a model that has a choice. The smallest one that writes something like English only counts: which words followed
-# the last *two* words in Python's manual? It mixes in, at 13 %, what followed the last word alone, and at 2 % any word
-# of the manual, by its frequency, however little it fits. A real language model has such a tail too: tens of thousands
-# of words, most of them absurd at any given place, each with a tiny probability. ([Chapter 10](10_language_model.ipynb)
-# trains one.)
+# Now a model that has a choice. It is made by counting: which words followed the last *two* words in Python's manual?
+# It mixes in, at 13 %, what followed the last word alone, and at 2 % any word of the manual, by its frequency,
+# however little it fits. A real language model ([chapter 10](10_language_model.ipynb)) has such a tail too: tens of
+# thousands of words, most of them absurd at any given place, each with a tiny probability.
 
 # %% tags=["hide-input"]
 manual = []  # the manual's sentences of 5 to 30 words, without those that hold code
@@ -410,8 +404,8 @@ assert 0.13 < spoilt(sentences) < 0.28 and 12 < length < 15.5, (
 # %% [markdown]
 # ### Temperature
 #
-# That is the flaw of pure sampling: each absurd word is unlikely, but there are many, and sooner or later one is drawn.
-# So one sharpens the distribution: **divide the logits by a temperature** $T$ before the softmax. Since
+# That is the flaw of pure sampling: each absurd word is unlikely, but there are many, and sooner or later one is
+# drawn. So we sharpen the distribution: **divide the logits by a temperature** $T$ before the softmax. Since
 # $e^{s/T} = (e^s)^{1/T}$, that raises every probability to the power $1/T$ and makes them sum to 1 again.
 
 # %% [markdown]
@@ -432,7 +426,7 @@ for temperature in (0.5, 1, 2):
     print(f"T = {temperature:3}:", *(f"{share:.2f}" for share in heated))
 
 # %% [markdown]
-# As $T$ goes to 0 only the largest is left, and that is greedy decoding; as it grows, every word becomes equally
+# As $T$ goes to 0, only the largest is left, and that is greedy decoding. As $T$ grows, every word becomes equally
 # likely. The **entropy**, $-\sum_i p_i \log p_i$, says how much is left to chance: 0 when one word has everything,
 # $\log n$ when $n$ words are equally likely.
 
@@ -460,9 +454,9 @@ heat
 # %% [markdown]
 # ### Top-k and top-p
 #
-# A low temperature weakens the absurd words; it forbids none. Two rules cut them off. **Top-k** keeps the $k$ likeliest
-# words (Fan et al., 2018). **Top-p**, or nucleus sampling, keeps the fewest words that together reach probability $p$
-# (Holtzman et al., 2020). What is kept is made to sum to 1 again. Each is a few lines:
+# A low temperature weakens the absurd words but forbids none. Two rules cut them off. **Top-k** keeps the $k$
+# likeliest words (Fan et al., 2018). **Top-p**, or nucleus sampling, keeps the fewest words that together reach
+# probability $p$ (Holtzman et al., 2020). What is kept is made to sum to 1 again. Each is a few lines:
 
 
 # %%
@@ -515,8 +509,8 @@ drawings.draw("top_k_and_top_p")
 
 # %% [markdown]
 # Top-3 lets "wind" through where the model was sure of rain, and would cut sensible words off a longer flat
-# distribution. Top-p adapts. Any of the rules can be combined; the usual order is temperature, then top-k, then top-p.
-# That is the whole of a sampler:
+# distribution. Top-p adapts. The rules can be combined, usually in the order temperature, top-k, top-p. That is the
+# whole of a sampler:
 
 
 # %%
@@ -566,15 +560,16 @@ kept = {name: n / variety["T = 1"] for name, n in variety.items()}
 assert kept["top-p of 0.9"] > 0.7 and 0.45 < kept["top-k of 5"] < 0.85
 
 # %% [markdown]
-# Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils every fifth. Top-p keeps nearly
-# all of that variety (the number of different pairs of neighbours), top-k of 5 two thirds of it, and both spoil few.
-# ($T = 0.5$ lies between the two, and spoils nothing: here it would do. "Spoilt" means an unseen pair; the others are
-# not all sense.) Holtzman et al. (2020) show for GPT-2 that greedy text is dull and often falls into loops, and that
-# nucleus sampling mostly avoids both the loops and the nonsense. Against loops, programs also lower the scores of words
-# already written (a *repetition penalty*), or forbid any three words in a row from coming twice. Neither is right for a
-# list of numbers, where "hundert fünf und" may well have to come twice.
+# Greedy spoils nothing and has one sentence to say. Pure sampling has many, and spoils every fifth. Top-p keeps
+# nearly all of that variety (the number of different pairs of neighbours), top-k of 5 two thirds of it, and both
+# spoil few. ($T = 0.5$ would also do here. "Spoilt" means an unseen pair; a sentence without one need not make
+# sense.)
 #
-# Now back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
+# Holtzman et al. (2020) show for GPT-2 that greedy text is dull and often falls into loops, and that nucleus sampling
+# mostly avoids both loops and nonsense. Against loops, programs also lower the scores of words already written (a
+# *repetition penalty*). For a list of numbers that is wrong: "hundert" may well have to come twice.
+#
+# Back to the translator. A list of numbers has *one* right translation, so sampling can hardly win.
 
 # %% [markdown]
 # **Predict.** Greedy decoding translates at least 96 lists in 100 without a mistake. Draw every word at $T = 1$, with
@@ -615,25 +610,27 @@ assert pure[-1] < 0.45 and by_k[-1] > pure[-1] + 0.15 and by_p[-1] > pure[-1] + 
 assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 
 # %% [markdown]
-# Up to $T = 1$ top-k and top-p hardly differ. In this run top-p of 0.9 keeps more right than top-k of 3 at $T = 1.5$; at
-# $T = 2$ it is the other way round, by far: the distribution, heated first, is so flat that many words are
-# needed to reach 0.9, and they are all let in. (To turn the three knobs yourself, on a model that writes plays: [Type
-# your own](../book/live.md#a-writer).)
+# Up to $T = 1$ top-k and top-p hardly differ. In this run top-p of 0.9 keeps more right than top-k of 3 at $T = 1.5$,
+# and far fewer at $T = 2$: the heated distribution is so flat that it takes many words to reach 0.9, and they are all
+# let in.
+#
+# To turn the three knobs yourself, on a model that writes plays: [Type your own](../book/live.md#a-writer).
 #
 # ## Beam search
 #
-# Back to the tree. Greedy took "heavy" and could never come back. **Beam search** keeps the best `width` beginnings
-# instead of one: extend each by every word, and keep the best of *all* these. Let the report go on with a third word,
-# "today" (0.6) or "tonight" (0.4). Follow *heavy*, the likeliest first word:
+# Where one answer is right, we want a better search instead of chance. Back to the tree: greedy took "heavy" and
+# could never come back. **Beam search** keeps the best `width` beginnings instead of one. It extends each by every
+# word, and keeps the best of *all* these. Let the report go on with a third word, "today" (0.6) or "tonight" (0.4).
+# Follow *heavy*, the likeliest first word:
 
 # %% tags=["remove-input"]
 drawings.draw("growing_beam")
 
 # %% [markdown]
-# Both places are left to reports that grew from "light rain". The beam does not keep the best of each branch: it keeps the
-# best, and a whole branch may die.
+# Both places go to reports that grew from "light rain". The beam keeps the best of all, not the best of each branch.
+# A whole branch may die.
 #
-# In code it is one loop. What may follow which words is asked of a function:
+# In code it is one loop. A function, `following`, tells which words may come next:
 
 
 # %%
@@ -669,17 +666,17 @@ one = decoding.beam(model, texts, lengths, width=1, **marks)
 assert one.sentences() == decoding.greedy(model, texts, lengths, **marks).sentences()
 
 # %% [markdown]
-# Scores are sums of logarithms, since the product of a few hundred probabilities can be too small a number for 32 bits.
-# A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" as first words and finds the best report. A beam
-# of 18 keeps everything there is, so it cannot miss: it is exhaustive search. (Wider is not *always* better, though. A
-# beam of 2 may drop the very beginning that greedy would have followed to a good end: exercise 3.)
+# Scores are sums of logarithms, since the product of a few hundred probabilities can be too small a number for 32
+# bits. A beam of 1 is greedy decoding. A beam of 2 keeps "heavy" *and* "light" as first words and finds the best
+# report. A beam of 18 keeps everything there is: it is exhaustive search and cannot miss. (Wider is not *always*
+# better, though. A beam of 2 may drop a beginning that greedy follows to a good end: exercise 3.)
 #
 # ### The length penalty
 #
-# Sentences that end early have to leave the beam and wait, and then sentences of different lengths compete. That is not
-# fair. Every further word multiplies the probability by a number below 1, so of two equally good translations the
-# shorter one tends to have the larger probability. Wu et al. (2016) divide the log probability of a sentence of $n$
-# tokens by
+# All these reports are equally long. A translation that ends early leaves the beam and waits, and in the end
+# sentences of different lengths compete. That is not fair. Every further word multiplies the probability by a number
+# below 1, so of two equally good translations the shorter one tends to have the larger probability. Wu et al. (2016)
+# divide the log probability of a sentence of $n$ tokens by
 #
 # $$\mathrm{lp}(n) = \left(\frac{5 + n}{6}\right)^{\alpha}.$$
 
@@ -711,8 +708,8 @@ for alpha in (0.0, 0.6, 1.0):
 
 # %% [markdown]
 # Does a beam make our translations shorter? Those of the trained model hardly, since one sentence takes nearly all of
-# the probability. The half-trained copies have doubts. How long are their translations of lists of two numbers? One
-# copy may write too much and the next too little, so we take the mean of five.
+# the probability. So we ask half-trained copies, which have doubts, for lists of two numbers. One copy may write too
+# much and the next too little: we take the mean of five.
 
 # %% tags=["nbval-ignore-output"]
 two = load_test((2,), size=60)
@@ -753,27 +750,28 @@ assert max(every) - min(every) < 0.06, every
 
 
 # %% [markdown]
-# The wider the beam, the more thoroughly it searches for what the model likes best, and a half-trained model may give
-# too much probability to short sentences. (Of what is right, printed above, little changes with width or $\alpha$: the
-# figure says something about length and nothing about quality.) Of real translators it is known that from some width on
-# translations get *worse*: Koehn and Knowles (2017) found the best widths between 4 and about 30, depending on the
-# languages. Yang, Huang and Ma (2018) named this the **beam search curse**. Stahlberg and Byrne (2019) searched
-# exhaustively with a Transformer: for more than half of their sentences, the likeliest translation of all was the empty
-# one. A narrow beam seldom finds it: the end token is too unlikely as a first word to stay among the best few. In other
-# words, beam search works because it does not quite find what it searches for. The Transformer's paper used a width of
-# 4 and $\alpha = 0.6$ (section 6.1), at about four times the work of greedy decoding.
+# The wider the beam, the better it finds what the model likes best, and a half-trained model may give too much
+# probability to short sentences. (How many are right, printed above, hardly changes: the figure is about length, not
+# about quality.)
+#
+# With real translators the sentences even get *worse* from some width on. Koehn and Knowles (2017) found the best
+# widths between 4 and about 30, depending on the languages; Yang, Huang and Ma (2018) named this the **beam search
+# curse**. Stahlberg and Byrne (2019) searched exhaustively with a Transformer: for more than half of their sentences,
+# the likeliest translation of all was the empty one. A narrow beam seldom finds it, for the end token is too unlikely
+# as a first word. In other words, beam search works because it does not quite find what it searches for. The
+# Transformer's paper used a width of 4 and $\alpha = 0.6$, at about four times the work of greedy decoding.
 #
 # **Your own list**, and a beam that grows and is pruned, step by step, in your browser: [Type your
-# own](../book/live.md#a-beam). A model of number words reads it that is half-trained as well
-# ([chapter 8's](08_training.ipynb) after 160 of its 600 steps). Try its first list with a width of
-# 1 and of 3, and then with an $\alpha$ of 2: greedy goes in circles, a beam finds the right
-# translation, and too high an $\alpha$ throws it away for a longer one.
+# own](../book/live.md#a-beam). Number words are read by a half-trained model there, too ([chapter
+# 8's](08_training.ipynb) after 160 of its 600 steps). What becomes of the first list with a width of 1, with 3, and
+# then with an $\alpha$ of 2?
 #
 # ## What goes wrong
 #
 # ### When to stop the search
 #
-# When may the search end? "When `width` sentences are finished" sounds sensible, and several libraries did just that.
+# When may the search end? "When `width` sentences are finished" sounds sensible, and several libraries did just that
+# (xnmt until 2019).
 
 
 # %%
@@ -807,11 +805,12 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
 #
 # <details><summary>Answer</summary>
 #
-# Ten and more: 27 to 41 of 100 under five settings of the processor (16 and 43 of two models trained with other seeds),
-# and this end's are shorter. It is tempting to think that a model that is sure loses nothing. But being sure is part of
-# the trouble: one sentence has nearly all of the probability, so the other three places of the beam are filled with
-# rubbish, and rubbish ends soon. When four have ended, the right one was still being written. (A half-trained copy is no
-# safer in general: this page's differs in 1 to 12 lists, those of the two other seeds in 38 and 39.)
+# Ten and more, and this end's are shorter: 27 to 41 of 100 under five settings of the processor (16 and 43 of two
+# models trained with other seeds). It is tempting to think that a model that is sure loses nothing. But being sure is
+# part of the trouble: one sentence has nearly all of the probability, so the other three places of the beam are
+# filled with rubbish, and rubbish ends soon. When four have ended, the right one was still being written. (A
+# half-trained copy is no safer in general: this page's differs in 1 to 12 lists, those of the two other seeds in 38
+# and 39.)
 #
 # </details>
 
@@ -844,9 +843,9 @@ assert shorter > 0.9 * many
 
 # %% [markdown]
 # The cure: keep the `width` best finished sentences, and go on **until there are that many and no unfinished sentence
-# scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (A length
-# penalty, `alpha` above 0, may lift it again; with one, this is a rule of thumb.) In `until_enough_ended`, put two
-# lines in the place of one, and run both cells again:
+# scores better than the worst of them**. Log probabilities only fall, so what is behind stays behind. (With a length
+# penalty, `alpha` above 0, it may rise again, and this is a rule of thumb.) In `until_enough_ended`, put two lines in
+# the place of one, and run both cells again:
 #
 # ```diff
 # -         if len(ended) >= width:
@@ -855,12 +854,13 @@ assert shorter > 0.9 * many
 #               break
 # ```
 #
-# Then nothing differs. (Each beginning has one continuation that ends, so of the `2 * width` best at least `width` go on.)
+# Then nothing differs. (Why `2 * width`? Each beginning has one continuation that ends, so at least `width` of these
+# go on.)
 #
-# **In other code.** In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where length
-# penalties divide the scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`, and the
-# default a version of this rule. The xnmt translator was mended in the same way in 2019. (Tests with random weights may
-# miss the fault: such a model is sure of nothing.)
+# **In other code.** In the library's `n_best`, which `beam` calls, it is the line `undone = undone & (…`, where
+# length penalties divide the scores. In Hugging Face's `generate` the mistake is the option `early_stopping=True`,
+# and the default is a version of this rule. (Tests with random weights may miss the fault: such a model is sure of
+# nothing.)
 #
 # ## Exercises
 #
@@ -884,8 +884,8 @@ for name, choose in ways.items():
 # decided: at T = 0.01, shares that differ by one per cent are still drawn 2.7 to 1.
 
 # %% [markdown]
-# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many words of
-# the unsure and of the sure distribution does that keep at $p = 0.8$, and what does `torch.multinomial` say to the
+# **2. The word that crosses p.** Somebody writes top-p as "keep words while the sum is at most $p$". How many words
+# of the unsure and of the sure distribution does that keep at $p = 0.8$? What does `torch.multinomial` say to the
 # second?
 
 

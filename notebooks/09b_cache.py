@@ -6,7 +6,7 @@
 # that is computed: 36 in all. At 28 of them, the grey ones, the decoder has been before, and gets the same vectors as
 # the last time.
 #
-# Reading a book in this way, one would begin at page 1 again for every new word. **What of the past does a new word need,
+# Read a book in this way, and for every new word you begin at page 1 again. **What of the past does a new word need,
 # and can the rest be left out without changing a single word?**
 
 # %% tags=["setup", "nbval-ignore-output"]
@@ -62,9 +62,8 @@ from lectures_lib.training import fit, translation_loss
 # %% [markdown]
 # ## The past does not change
 #
-# Because of the causal mask, position $i$ depends on positions $0 \dots i$ only. Writing one more word cannot change it. So
-# its vectors are the same in every later step, in every block. Is there anything that the newest position has to know of
-# the older ones?
+# Because of the causal mask, position $i$ depends on positions $0 \dots i$ only. One more word cannot change it. So
+# its vectors are the same in every later step, in every block. Which of them does the newest position have to know?
 
 # %% [markdown]
 # **Predict.** Five words are there, and a sixth comes. A self-attention computes its output at the *sixth* position.
@@ -133,21 +132,22 @@ for kept in (False, True):
     print(f"cache kept: {kept!s:5}  positions: {computed}  words: {written[1:]}")
 
 # %% [markdown]
-# The same ten words, with 10 positions computed in place of 55. If the cache is emptied after each word, the same code
-# is a model without one. A new word alone needs no mask, for the future is not there: its row of the mask is all True.
-# Feed-forward layers and norms look at one position at a time and need no cache at all, and the keys and values of
-# cross-attention are made from the memory once, before the first step.
+# The same ten words, with 10 positions computed in place of 55. (If the cache is emptied after each word, the same
+# code is a model without one.) A new word alone needs no mask, for the future is not there: its row of the mask is
+# all True. Feed-forward layers and norms look at one position at a time and need no cache at all. The keys and values
+# of cross-attention are made from the memory once, before the first step.
 #
-# A trained model does the same with a date of yours: [A cache at work](../book/live.md#a-cache-at-work) writes it twice,
-# letter by letter. Press a letter's key and value there, and the cache loses them. Which letters can it lose without
-# writing another date?
+# A trained model does the same with a date of yours: [A cache at work](../book/live.md#a-cache-at-work) writes it
+# twice, letter by letter. Press a letter's key and value there, and the cache loses them. Which letters can it lose
+# and still write the same date?
 #
 # ### Line by line
 #
-# Now into the decoder that you built: the attention of [chapter 3](03_multi_head_attention.ipynb#the-class-that-the-book-uses),
-# block and decoder of [chapter 6](06_decoder.ipynb#the-form-the-library-uses), `write` of
-# [chapter 9](09_generating.ipynb#greedy). It takes four edits, and all are yours: change the lines of `yours` until the
-# number below them has fallen. In the folded edit, lines with a minus go and lines with a plus come.
+# Now into the decoder that you built: the attention of [chapter
+# 3](03_multi_head_attention.ipynb#the-class-that-the-book-uses), block and decoder of [chapter
+# 6](06_decoder.ipynb#the-form-the-library-uses), `write` of [chapter 9](09_generating.ipynb#greedy). It takes four
+# edits, and all are yours: change the lines of `yours` until the number below them has fallen. In the folded edit,
+# lines with a minus go and lines with a plus come.
 #
 # No weight changes, so the edited code can run a model that is trained already. The folded cell trains chapter 9's
 # translator of number words, in 500 steps, and repeats `write`, which now takes a prompt as well.
@@ -214,8 +214,8 @@ texts, lengths, references = load_test((1, 2))
 marks = {"begin": BOS, "end": EOS, "max_len": 20}
 
 # %% [markdown]
-# The cache itself does what the two `torch.cat` above do, but reserves room ahead, because a `cat` copies everything each
-# time:
+# The cache itself does what the two `torch.cat` above do. But a `cat` copies everything each time, so this one
+# reserves room ahead:
 
 
 # %%
@@ -298,8 +298,8 @@ def attend_with_cache(attention, x, cache, mask=None):
 print(f"edit 1: largest difference {off(attend_with_cache):.0e}")
 
 # %% [markdown]
-# Not 0, but some $10^{-7}$ or $10^{-6}$ (`1e-06`): a float32 has about seven digits, and the same numbers were added up in
-# another order. On another processor it is another number of that size.
+# Not 0, but some $10^{-7}$ or $10^{-6}$ (`1e-06`): a float32 has about seven digits, and the same numbers were added
+# up in another order. On another processor it is another number of that size.
 #
 # **Edit 2, the block.** In cross-attention the keys and values are those of the source, made before the first step: its
 # `attend` stands there already. **Now you:** in self-attention, put `attend_with_cache` in the old one's place.
@@ -513,8 +513,8 @@ compared(write_with_cache)
 # ## The proof
 #
 # The same words in thirty lists are no proof: where a model is sure, a small mistake changes no word. So compare the
-# *logits* of every step with those of all positions at once. The library's `TransformerWithCache` does the steps for a
-# batch; the library's `greedy`, `sample` and `beam` use it whenever they are given a Transformer. `WithoutCache` wraps a
+# *logits* of every step with those of all positions at once. The library's `TransformerWithCache` does the steps for
+# a batch; `greedy`, `sample` and `beam` use it whenever they are given a Transformer. `WithoutCache` wraps a
 # Transformer and runs its decoder over all words so far, as `write` does.
 
 # %% tags=["atol=1e-4"]
@@ -545,8 +545,8 @@ for text, n_words, sentence in zip(
 #
 # ### Several words at once
 #
-# Not every step has to be of one word. The prompt of a language model is known before the first step, and reading it
-# word by word would throw away what Transformers are good at, many positions at once.
+# A step need not be a single word. The prompt of a language model is known before the first step, and reading it word
+# by word would throw away what Transformers are good at, many positions at once.
 
 # %% [markdown]
 # **Predict.** Two words are in the cache, and three come at once, without a mask. Compared with step by step, the output of
@@ -670,17 +670,18 @@ for name, decoder in {"with": large, "without": WithoutCache(large)}.items():
 print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 
 # %% [markdown]
-# A model with the same blocks and 8,000 words in place of 1,000 took, in two runs on a core with nothing else to do,
+# A model with the same blocks and 8,000 words in place of 1,000 took
 # 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
-# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long. For sixteen sentences at once
-# it was 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times: probably because weights that are
-# fetched once then serve sixteen positions, and more of the time goes into computing.
+# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long, in two runs on a core with
+# nothing else to do. For sixteen sentences at once it was
+# 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
+# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times. Weights that are fetched once
+# then serve sixteen positions, so probably more of the time goes into computing.
 #
 # ## What it costs
 #
-# The price is memory: two vectors for each word, in each block, for each sentence of the batch. (And
-# two for each word of the source, which are not counted here.)
+# The price is memory: two vectors for each word, in each block, for each sentence of the batch. (Those for the words
+# of the source are not counted here.)
 
 # %%
 d, blocks, bytes_each = 512, 6, 4
@@ -690,20 +691,20 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 
 
 # %% [markdown]
-# In large models this price limits how many users fit on a machine. So in many of them heads share keys and values: all
-# heads in *multi-query attention* (Shazeer, 2019), a group at a time in *grouped-query attention* (Ainslie et al.,
-# 2023). Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
+# In large models this price limits how many users fit on a machine. So in many of them heads share keys and values:
+# all heads in *multi-query attention* (Shazeer, 2019), a group at a time in *grouped-query attention* (Ainslie et
+# al., 2023). Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
 #
-# An encoder has no use for a cache. Nothing is masked in it, so a new word changes the vectors of all the others, and with
-# them their keys and values. That is one reason why models that write are decoders, and why BERT, which reads to the right
-# as well, has to read everything again.
+# An encoder has no use for a cache. Nothing is masked in it, so a new word changes the vectors of all the others, and
+# with them their keys and values. That is one reason why models that write are decoders, and why BERT, which looks to
+# the right as well, would have to read everything again.
 #
 # ## What goes wrong: every word at place 0
 #
 # With a cache, a step reads a single word, and code that numbers the positions of its input from 0 gives place 0 to
-# every one. (In `write_with_cache` it is a 0 for `n`, where `decode_with_cache` is called.) GPT-2 in the `mlx-lm` library
-# had a close relative of this fault until 2025 (pull request 93): a step of one word got no position at all, and longer
-# ones were counted from 0. Nothing fails.
+# every one. (In `write_with_cache` it is a 0 for `n`, where `decode_with_cache` is called.) Nothing fails. GPT-2 in
+# the `mlx-lm` library had a close relative of this fault until 2025 (pull request 93): a step of one word got no
+# position at all, and longer ones were counted from 0.
 
 # %% [markdown]
 # **Predict.** The translator above has at least 96 lists in 100 right. Now give each word that it has written
@@ -713,7 +714,7 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # <details><summary>Answer</summary>
 #
 # More than 25: with this seed 0.53 to 0.72 under three settings of one processor, which round differently; with three
-# others 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to
+# other seeds 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to
 # 0.97<!-- other_seeds: chapter_9b/every_word_at_0/max .2f -->. Perhaps in "fünf und zwanzig" what comes next mostly
 # follows from *which* words are there. If you expect this bug to ruin everything, you will not look for it where most
 # of the output is right.
@@ -741,21 +742,22 @@ assert broken > 0.25 and difference > 0.1
 # %% [markdown]
 # **Now you:** write that 0 into your edit 4, and see how many of the thirty translations stay the same.
 #
-# A few right outputs prove nothing, then, and the wrong ones could as well come from too little training. Nor does a test
-# of one step find the bug, because the first word *is* at place 0. The comparison that does is the proof above: step by
+# So a few right outputs prove nothing, and the wrong ones could as well come from too little training. A test of one
+# step does not find the bug either, because the first word *is* at place 0. What finds it is the proof above: step by
 # step against all at once, at every position.
 #
-# The reader of dates [above](#a-cache-the-same-words-less-work) can be broken in the same way: of its first date the
-# scores are off from the second step on, the letters only from the fifth. And if it loses one key and its value, then in
-# most cases the later scores change and the letters do not.
+# The reader of dates [above](#a-cache-the-same-words-less-work) can be broken in the same way. With its first date
+# the scores are off from the second step on, but the letters only from the fifth. And if it loses one key and its
+# value, in most cases the later scores change and the letters do not.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits. How
-# large is the cache for 16 texts of 8,192 tokens with a key and a value for each head? With 8 groups? With one for all?
+# **1. A bill for memory.** A model has 32 blocks and 32 query heads of 128 numbers, and keeps its cache in 16 bits.
+# How large is the cache for 16 texts of 8,192 tokens with a key and a value for each head? With 8 groups? With one
+# for all?
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -818,7 +820,7 @@ print(f"{cache.n} positions are kept, largest difference {difference:.0e}")
 # %% [markdown]
 # ## Summary
 #
-# 1. Under a causal mask the past does not change. Of the older words a new one needs the keys and values, and
+# 1. Under a causal mask the past does not change. A new word needs the keys and values of the older ones, and
 #    nothing else.
 # 2. With a cache each step computes one position. Four edits put it into attention, block, decoder and writing; no weight
 #    changes, and no word.
