@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# Photograph two things, one on the left and one on the right, and lay the two pictures on top of each other: either is
-# hard to make out. A single attention head is in that position. Its weights for a word are one set of shares, so all it
-# can hand back is *one* mixture of the values.
+# Photograph what stands on your left, then what stands on your right, and print both pictures on the same sheet:
+# neither is easy to make out. A single attention head is in that position. It has one set of shares for each word, so
+# all it can hand back is *one* mixture of the values.
 #
 # Real models therefore run many heads side by side.
 
@@ -45,8 +45,8 @@ for row, word in zip(looks, ("because", "tired", "animal"), strict=True):
 assert looks[1].max() > 0.65 and looks[2].max() > 0.65
 
 # %% [markdown]
-# MiniLM has six layers of twelve heads, counted from 0, as heads are in all of this book. The picture shows what three
-# of them do with one word, "it". The first two are of the same layer, so both mixtures are there at once, side by side.
+# MiniLM has six layers of twelve heads, counted from 0, as heads are in all of this book. The picture shows where three
+# of them look from one word, "it". The first two are in the same layer: both mixtures are there at once, side by side.
 #
 # **After this chapter you can**
 #
@@ -92,24 +92,23 @@ print("dog bites man, one head:", (0.5 * dog + 0.5 * man).tolist())
 print("man bites dog, one head:", (0.5 * man + 0.5 * dog).tolist())
 
 # %% [markdown]
-# Both sentences give the same vector. The average has forgotten who was where, and nothing made from it alone can bring
-# that back.
+# The two sentences give the same vector. The average has forgotten who was where, and nothing made from it alone can
+# bring that back.
 #
 # <details><summary>And with unequal shares, or with values that say where they stand?</summary>
 #
 # Shares of 0.6 and 0.4 would tell these two sentences apart. But then a large number has to mean "left" and a small one
-# "right". Real values are large or small for reasons of their own, so the size of a number would not tell the side
-# reliably.
+# "right", and real values are large or small for reasons of their own.
 #
-# From chapter 4 on, a value can say *where* its word stands as well. With equal shares that alone does not help: the
-# sum of dog, left, man and right is also the sum of man, left, dog and right. Behind a feed-forward layer (chapter 5)
-# "dog on the left" can have a vector of its own, and then an average can keep the two sentences apart. What one head
-# still cannot do is share its attention in two ways: if the left neighbour gets 0.9 of it, for whatever purpose, the
-# right one gets 0.1 at most, for every other purpose, too.
+# From chapter 4 on, a value can also say *where* its word stands. With equal shares that alone does not help: dog +
+# left + man + right is the same sum as man + left + dog + right. Behind a feed-forward layer (chapter 5) "dog on the
+# left" can have a vector of its own, and then an average can keep the two sentences apart. Even then one head cannot
+# share out its attention in two ways. If the left neighbour gets 0.9 of it, for whatever purpose, at most 0.1 is left
+# for the right one, for every other purpose, too.
 #
 # </details>
 #
-# Now two heads. One looks left, the other looks right, and their two results are **concatenated**: written side by
+# Now take two heads. One looks left, the other looks right, and their results are **concatenated**: written side by
 # side, so that each keeps its own numbers. (How a head can know what stands left of a word is chapter 4's subject.)
 
 # %%
@@ -121,29 +120,29 @@ print("man bites dog, two heads:", torch.cat([man, dog]).tolist())
 #
 # ## The formula
 #
-# Each head $i$ of the $h$ heads has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and
-# does with them what chapter 2 did. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them. (If the
-# heads' outputs side by side are not $d_{model}$ wide, $W^O$ also brings them back to that width.)
+# There are $h$ heads. Head $i$ has three matrices of its own, its **projections** $W_i^Q$, $W_i^K$ and $W_i^V$, and
+# attends with them as in chapter 2. The heads' outputs are concatenated, and a last matrix $W^O$ mixes them (and brings
+# them back to the width $d_{model}$, if side by side they have another).
 #
 # $$\text{head}_i = \operatorname{Attention}(X W_i^Q,\; X W_i^K,\; X W_i^V), \qquad \operatorname{MultiHead}(X) = \operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})\, W^O.$$
 #
-# (The paper counts its heads from 1.) The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is
-# 512 numbers wide and has 8 heads, so each of them reads all 512 numbers of a word and makes 64 new ones from them:
-# $W_i^Q$ is a 512 × 64 matrix, and so are $W_i^K$ and $W_i^V$. $W^O$ is 512 × 512.
+# The heads are narrow: $d_k = d_v = d_{model} / h$. The original Transformer is 512 numbers wide and has 8 heads. Each
+# head reads all 512 numbers of a word and makes 64 new ones from them, so $W_i^Q$, $W_i^K$ and $W_i^V$ are 512 × 64
+# matrices. $W^O$ is 512 × 512.
 #
-# Here are three heads, for a sentence of three words of six numbers each:
+# Here are three heads for a sentence of three words, six numbers each:
 
 # %% tags=["remove-input"]
 draw("multi_head")
 
 # %% [markdown]
-# **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, the
-# same number, or twice as many?
+# **Predict.** Eight heads need 1,048,576 parameters in these matrices. How many do sixteen need: half as many, the same
+# number, or twice as many?
 #
 # <details><summary>Answer</summary>
 #
 # The same number. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right
-# if every head kept its 64 numbers. Something else does double: the number of attention tables. Every head has one of
+# if every head kept its 64 numbers. Something else does double, the number of attention tables: each head has one of
 # its own, so for $n$ words there are $h \cdot n^2$ attention weights.
 #
 # </details>
@@ -158,9 +157,9 @@ for h in (1, 8, 16):
     print(f"h = {h:2}, d_k = {d_k:3}: {numbers}")
 
 # %% [markdown]
-# So there are $4\, d_{model}^2$ parameters, however many heads there are. What shrinks is $d_k$: each head compares
-# two words by fewer numbers. Is it worth it? In the paper's translator one head was 0.9 BLEU points worse than the
-# best setting (BLEU: [chapter 8b](08b_judging.ipynb)), and 32 narrow heads were again a little worse than 8 or 16.
+# So there are $4\, d_{model}^2$ parameters, however many heads there are. But $d_k$ shrinks: each head compares two
+# words by fewer numbers. Is it worth it? In the paper's translator one head was 0.9 BLEU points worse than the best
+# setting (BLEU: [chapter 8b](08b_judging.ipynb)), and 32 narrow heads were again a little worse than 8 or 16.
 #
 # ## Head by head
 #
@@ -186,9 +185,9 @@ for name, tensor in {"a head": heads[0], "all": concatenated, "Z": Z}.items():
 # %% [markdown]
 # ## All heads at once
 #
-# Three small products $X W_i^Q$ are one large product, if we write the matrices side by side: the first $d_k$ columns
-# of the wide product belong to head 0, the next to head 1, and so on. How far is each head's part, at most, from the
-# small product?
+# The loop makes three small products $X W_i^Q$. Write the matrices side by side, and one large product does the work of
+# all three: its first $d_k$ columns belong to head 0, the next to head 1, and so on. How far is each head's part, at
+# most, from the small product?
 
 # %% tags=["atol=1e-5"]
 W_Q_wide = torch.cat(list(W_Q), dim=-1)  # (d_model, h · d_k)
@@ -199,15 +198,15 @@ for i in range(h):
     print(f"head {i}: {(columns - X @ W_Q[i]).abs().max():.1e}")
 
 # %% [markdown]
-# Then the heads are cut apart, each does its own attention, and what they found is joined again:
+# Then we cut the heads apart, let each do its own attention, and join the results again:
 
 # %% tags=["remove-input"]
 draw("split_heads")
 
 # %% [markdown]
 # `view` cuts each row of `Q_wide` into $h$ pieces, one for each head. `transpose` then swaps two dimensions, so that
-# the heads stand *in front of* the positions: PyTorch takes the last two dimensions as matrices, and does one product
-# for every index in front of them, here for every head.
+# the heads stand *in front of* the positions. PyTorch takes the last two dimensions as matrices and does one product
+# for every index in front of them: here, one for every head.
 
 
 # %% tags=["atol=1e-4"]
@@ -234,8 +233,8 @@ assert_close(Z_at_once, Z)
 #
 # ## As a layer
 #
-# With a batch of sentences in front, cutting and joining are two short functions, and multi-head attention is four
-# linear layers around the attention of chapter 2.
+# A model reads a batch of sentences at once, so one more dimension comes in front. Cutting and joining become two short
+# functions, and multi-head attention is four linear layers around the attention of chapter 2.
 
 
 # %%
@@ -288,14 +287,13 @@ assert_close(layer(X[None])[0], layer.W_O(torch.cat(by_hand, dim=-1)))
 torch.set_rng_state(chance)
 
 # %% [markdown]
-# This is the class to be able to write from memory. Two small changes are to come. From chapter 5 on the four linear
-# layers have a bias, `bias=True`. And in chapter 6 one sentence asks another: `forward` then gets a second input,
-# `context`, and says `self.W_K(context)` and `self.W_V(context)`.
+# Learn to write this class from memory. Two small changes are to come. From chapter 5 on, the four linear layers have a
+# bias. In chapter 6 one sentence asks another: `forward` then makes its keys and values from a second input, `context`.
 #
 # ## The trap: view without transpose
 #
-# `(n, h · d)` should become `(h, n, d)`. There is a shorter way to get that shape: `x.view(h, n, d)`. It runs, the
-# shape is right, and the loss may even fall. It is also wrong, and published code has had it ([an
+# `(n, h · d)` should become `(h, n, d)`. There is a shorter way to that shape: `x.view(h, n, d)`. It runs, and the loss
+# may even fall. It is also wrong, and published code has had it ([an
 # example](https://github.com/reczoo/FuxiCTR/issues/30)). To see why, take the queries of four words, number their
 # entries row after row, and cut them into two heads of width 2.
 
@@ -306,7 +304,7 @@ torch.set_rng_state(chance)
 #
 # <details><summary>Answer</summary>
 #
-# The whole of the first two rows, each in two pieces. `view` never moves a number. It reads them off in the order in
+# The whole of the first two rows, each in two pieces. `view` never moves a number. It reads the numbers in the order in
 # which they lie in memory, row after row, and fills the new shape from the front. The first choice is what one wants,
 # and what the shape (2, 4, 2) seems to promise.
 #
@@ -324,7 +322,7 @@ print("head 0, view alone\n", wrong[0])
 draw("view_trap")
 
 # %% [markdown]
-# Watch the sixteen numbers on both ways (a shade for each word, from pale to dark):
+# Watch the sixteen numbers go both ways (a shade for each word, from pale to dark):
 
 
 # %% tags=["hide-input"]
@@ -362,9 +360,9 @@ Stepper(
 )
 
 # %% [markdown]
-# How does one notice, if the shapes do not tell? By a property that must hold. With a causal mask, a word's output may
-# depend on that word and on the words before it, and on no others. So we change one word at a time and measure how far
-# each output moves.
+# The shape is right on both ways. How does one notice the bug? By testing a property that must hold. With a causal
+# mask, a word's output may depend on that word and on the words before it, and on no others. So we change one word at a
+# time and measure how far each output moves.
 
 
 # %%
@@ -397,8 +395,8 @@ print("view and transpose\n", influence(right=True))
 #
 # <details><summary>Answer</summary>
 #
-# Only its own. Words 0 and 1 share head 0, words 2 and 3 share head 1, so nothing that happens to word 1 reaches 2
-# or 3. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
+# Only its own. Words 0 and 1 share head 0, words 2 and 3 share head 1, so what happens to word 1 never reaches words 2
+# and 3. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
 # changes only word 2 would pass: outputs 2 and 3 move, just as they should.
 #
 # </details>
@@ -407,19 +405,19 @@ print("view and transpose\n", influence(right=True))
 print("view alone\n", influence(right=False))
 
 # %% [markdown]
-# Silently, half of the sentence is cut off from the other half. A good test tries *every* word. (**Try it** without
-# `causal_mask(4)` in `attend`: which numbers are 0?)
+# Without any error, one half of the sentence is cut off from the other. A good test tries *every* word. (**Try it**
+# without `causal_mask(4)` in `attend`: which numbers are 0?)
 #
-# `transpose` moves no number either; it only notes the new order. After it, neighbours in the tensor are no longer
-# neighbours in memory, where `view` would read them one after the other. So PyTorch refuses a `view`, with a message
-# about *strides* (how many places in memory lie between neighbours). Use `reshape` or `flatten`, which first copy the
-# numbers into the new order. Do not mend the error by dropping the `transpose`.
+# An error message can lead into this trap. `transpose` moves no number either; it only notes the new order. After it,
+# neighbours in the tensor are no longer neighbours in memory. So PyTorch refuses to join the heads with `view`, and its
+# message speaks of *strides* (how many places in memory lie between neighbours). Do not mend this by dropping the
+# `transpose`. Use `reshape` or `flatten`, which first copy the numbers into the new order.
 #
 # ## Sentences of different lengths
 #
-# Two sentences, five words and three; the second is filled up with two words of padding, and a mask tells every query
-# not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the mask gets
-# the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
+# Two sentences share a batch, one of five words and one of three. The short one is filled up with two words of padding,
+# and a mask tells every query not to look at them. The scores have the shape `(batch, n_heads, n_query, n_key)`. So the
+# mask gets the shape `(batch, 1, 1, n_key)`, and broadcasting repeats it for every head and every query.
 
 
 # %%
@@ -442,8 +440,8 @@ mask = padding_mask(torch.tensor([5, 3]), n=5)
 #
 # <details><summary>Answer</summary>
 #
-# The short one. The long sentence has no padding, and sentences of a batch never look at each other; that is why "both"
-# is wrong. It is also why this bug is easily missed: a test with sentences of one length cannot see it.
+# The short one. The long sentence has no padding, and sentences of a batch never look at each other, so "both" is
+# wrong. For the same reason this bug is easily missed: a test with sentences of one length cannot see it.
 #
 # </details>
 
@@ -466,12 +464,15 @@ assert_close(together[1, :3], alone[1])
 
 # %% [markdown]
 # With the mask, each sentence gets in the batch what it gets alone. (The outputs *at* the padded places are
-# meaningless; the loss must not count them.) A model that writes from left to right needs the causal mask as well.
-# Both masks say `True` = may attend, so together they are `causal & padding`. The first is a table for all sentences,
-# (5, 5), the second a row for each of two sentences, (2, 1, 1, 5). Broadcasting repeats the row for every query and
-# the table for every sentence; their `&` has the shape (2, 1, 5, 5). (Compare the first three rows: for the real
-# words nothing has changed. Padding *behind* a text is hidden by the causal mask already; both are needed where
-# padding stands in front.)
+# meaningless; the loss must not count them.)
+#
+# A model that writes from left to right needs the causal mask as well. In both masks `True` means *may attend*, so
+# together they are `causal & padding`. The causal mask is one table for all sentences, (5, 5); the padding mask is one
+# row for each of the two, (2, 1, 1, 5). Broadcasting repeats the table for every sentence and the row for every query,
+# and the result has the shape (2, 1, 5, 5).
+#
+# In the rows of the three real words the padding mask changes nothing: the causal mask already hides padding *behind* a
+# text. Both are needed where padding stands in front.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three tables of five queries and five keys. Causal: the lower triangle is filled. Padding: the first three columns are filled, in every row. Both: the lower triangle, cut off behind the third column."}, "figure": {"caption": "The masks of the sentence of three words: filled where a query (row) may look at a key (column)."}}
 both = causal_mask(5) & mask
@@ -488,8 +489,8 @@ plt.show()
 # %% [markdown]
 # ## What the output matrix does
 #
-# Concatenating and multiplying by $W^O$ can be read in another way. Cut $W^O$ into $h$ blocks of rows, one for each
-# head; then
+# So far the heads have stayed apart. $W^O$ brings them together. Cut it into $h$ blocks of rows, one for each head;
+# then
 #
 # $$\operatorname{Concat}(\text{head}_0, \dots, \text{head}_{h-1})\, W^O = \sum_{i=0}^{h-1} \text{head}_i\, W_i^O.$$
 
@@ -503,24 +504,24 @@ print(f"largest difference: {(summed - Z).abs().max():.1e}")
 assert_close(summed, Z)
 
 # %% [markdown]
-# Each head's output is spread by its own block over all $d_{model}$ numbers, and only then are the contributions
-# *added*. So a head is taken out by leaving out its term of the sum, as exercise 4 does.
+# Each head's output is spread over all $d_{model}$ numbers by a block of its own; only then are the contributions
+# *added*. To take a head out, leave out its term of the sum, as exercise 4 does.
 #
 # ## The class that the book uses
 #
-# The rest of the book uses a class that does the same arithmetic and can do a little more; the library's form of it
-# also checks its sizes. You need not learn it. With our weights it agrees with the loop above, and with PyTorch's own
-# `nn.MultiheadAttention`.
+# The rest of the book uses a class that does the same arithmetic and a little more. You need not learn it. With our
+# weights it agrees with the loop above, and with PyTorch's own `nn.MultiheadAttention`.
 #
 # **For those who write libraries.** The class, what it can do besides, and its comparison with PyTorch's.
 #
-# - `context` is the sentence whose words serve as keys and values: without it the same sentence, in chapter 6 another
-#   one. `d_context` is the width of its vectors.
-# - `d_k` and `d_v` may be chosen. `bias` is off unless asked for, as the paper mentions no biases; from chapter 5 on our
-#   blocks ask for it, as most code does. Dropout is explained in chapter 5; it is off unless asked for.
+# - `context` is the sentence that gives the keys and values: without it the same sentence, in chapter 6 another one.
+#   `d_context` is the width of its vectors.
+# - `d_k` and `d_v` may be chosen. `bias` and `dropout` are off unless asked for. The paper mentions no biases; from
+#   chapter 5 on our blocks have them, as most code does. Dropout is explained there, too.
 # - `keys_values` makes the keys and values, which [chapter 9b](09b_cache.ipynb) will need alone.
-# - `nn.MultiheadAttention` stacks $W^Q$, $W^K$ and $W^V$ into one matrix and stores it as a linear layer does,
-#   transposed. So the matrices of our loop go in with `.T`; the weights of a linear layer go in as they are.
+# - A linear layer stores its matrix transposed, so the matrices of our loop go in with `.T`. `nn.MultiheadAttention`
+#   stacks $W^Q$, $W^K$ and $W^V$ into one matrix and stores it in the same way, so a linear layer's weights go in as
+#   they are.
 
 
 # %% tags=["atol=1e-4"]
@@ -599,9 +600,9 @@ assert_close(like_the_loop(X[None])[0], Z)
 # %% [markdown]
 # ## Real heads
 #
-# MiniLM's projections have other names, and biases; otherwise they are what you have just built. The course's library
-# translates the names and runs the model through this chapter's attention. Is it really the same model as in Hugging
-# Face's `transformers`, with which most people would load it?
+# Now a real model. MiniLM's projections have other names, and biases; otherwise they are what you have just built. The
+# course's library translates the names and runs the model through this chapter's attention. Most people would load it
+# with Hugging Face's `transformers`. Is it really the same model?
 
 # %% tags=["hide-input", "atol=1e-4"]
 from transformers import AutoModel, AutoTokenizer
@@ -625,8 +626,9 @@ print(
 assert max(in_weights, in_vectors) < 1e-5
 
 # %% [markdown]
-# What do the 72 heads do? Choose one in the grid, then point at a word. Layer 0, head 2 looks at the previous word,
-# whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on `[CLS]`, the token in front.
+# Equal but for rounding. So what do the 72 heads do? Choose one in the grid, then point at a word. Layer 0, head 2
+# looks at the previous word, whatever it is; layer 3, head 1 looks from "it" to "animal"; layer 4, head 5 rests on
+# `[CLS]`, the token in front.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 named = {(0, 2): "previous word", (3, 1): "it → animal", (4, 5): "rests on [CLS]"}
@@ -654,17 +656,15 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 # One thing can be counted at once: how much attention goes to `[CLS]`, which stands for no word.
 
 # %% [markdown]
-# **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads
-# of a layer: what share of the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about
-# 0.5?
+# **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads of
+# a layer: what share of the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about 0.5?
 #
 # <details><summary>Answer</summary>
 #
-# About 0.5, in each of the layers 1 to 4. 0.06 is one token in sixteen, the share that it would get if attention were
-# spread evenly, and one might expect less for a token that stands for no word. (Layer 0 has already mixed words into
-# its state. So it may also say something about the whole sentence; the weights alone do not tell.) A likely reason:
-# the rows must sum to 1, so a head that finds nothing to do in a sentence has to put its attention *somewhere*, and
-# `[CLS]` is always there.
+# About 0.5, in each of the layers 1 to 4. Attention spread evenly would give it 0.06, one token in sixteen, and one
+# might expect less for a token that stands for no word. A likely reason: the rows must sum to 1, so a head that finds
+# nothing to do in a sentence has to put its attention *somewhere*, and `[CLS]` is always there. (Layer 0 has already
+# mixed words into its state, so it may also say something about the whole sentence. The weights alone do not tell.)
 #
 # </details>
 
@@ -679,7 +679,8 @@ assert to_cls[0] < 0.3
 
 # %% [markdown]
 # How many of the 72 heads can be named by a simple rule? We count a head when more than half of its attention, on
-# average over the tokens of the sentence, goes to one and the same place: to the token before, say, or to the full stop.
+# average over the tokens of the sentence, goes to one and the same place: to the token before, say, or to the full
+# stop.
 
 # %%
 inner = sentence.weights[:, :, 1:-1]  # queries: all but [CLS] and [SEP]
@@ -706,21 +707,21 @@ assert (
 assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) > 1e-4
 
 # %% [markdown]
-# More than half of them follow none of these rules on our sentence. And a rule is not a purpose: the head that looks
-# from "it" to "animal" is among those that rest on `[CLS]`, as it does at most of the other words.
+# On our sentence, more than half of them follow none of these rules. And a rule is not a purpose: the head that looks
+# from "it" to "animal" is counted as one that rests on `[CLS]`, as it does at most of the other words.
 #
-# BERT itself seems to use `[SEP]`, the token at the end, for this (Clark et al., 2019); MiniLM, in our sentence, uses
-# `[CLS]`, perhaps for the same reason. (MiniLM was also trained further, on pairs of texts; that may matter.) Keep it
-# in mind when you see a picture of attention weights: a strong square may mean "here is the answer" or "nothing to
-# report".
+# BERT itself seems to use `[SEP]`, the token at the end, as a place to rest (Clark et al., 2019). MiniLM, in our
+# sentence, uses `[CLS]`, perhaps for the same reason. (It was also trained further, on pairs of texts; that may
+# matter.) Remember this when you see a picture of attention weights: a strong square may mean "here is the answer" or
+# "nothing to report".
 #
 # ## What goes wrong
 #
 # <details><summary>Scaling by the wrong width</summary>
 #
-# Queries and keys of a head are $d_k$ wide, and that is what the scores must be scaled by. With $\sqrt{d_{model}}$ the
-# scores come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing crashes. A new model starts with attention
-# that is too even; a trained model, loaded into such code, gives wrong outputs.
+# A head's queries and keys are $d_k$ wide, so its scores must be divided by $\sqrt{d_k}$. With $\sqrt{d_{model}}$ they
+# come out $\sqrt h$ times too small, with 8 heads 2.8 times. Nothing crashes. A new model starts with attention that is
+# too even; a trained model, loaded into such code, gives wrong outputs.
 #
 # </details>
 #
@@ -728,14 +729,14 @@ assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) 
 # `nn.MultiheadAttention`, in the same library, `True` means *may not*.
 
 # %% [markdown]
-# **Predict.** We hand our causal mask for five words to `nn.MultiheadAttention`. Which outputs are `nan`: none,
-# the first, or the last?
+# **Predict.** We hand our causal mask for five words to `nn.MultiheadAttention`. Which outputs are `nan`: none, the
+# first, or the last?
 #
 # <details><summary>Answer</summary>
 #
-# The last. Read the other way round, the mask lets every word see the future and nothing else, and the last word has no
-# future: its softmax runs over nothing. "The first" is tempting because in our convention it sees least, itself alone.
-# With the meaning of True reversed, the first word sees the four others and only the last sees nothing.
+# The last. Read the other way round, the mask lets every word see the future and nothing else. The last word has no
+# future, so its softmax runs over nothing. "The first" is tempting because in our convention it sees least, itself
+# alone. Here it sees the four others.
 #
 # </details>
 
@@ -747,8 +748,8 @@ for i, row in enumerate(confused[0]):
     print(f"word {i}: {row.isnan().sum().item()} of {len(row)} entries are nan")
 
 # %% [markdown]
-# The last row gives the mistake away here. With a *padding* mask the wrong way round, only the longest sentences of a
-# batch turn to nan, for they have no padding to look at. The others attend only to their padding, without an error.
+# Here the last row gives the mistake away. With a *padding* mask the wrong way round, only the longest sentences of a
+# batch turn to nan: they have no padding to look at. The others attend to their padding alone, without an error.
 
 # %% [markdown]
 # ## Exercises
@@ -788,10 +789,10 @@ with torch.no_grad():
 
 # %% [markdown]
 # **Exercise 3.** Apart from biases and the division, the scores of head $i$ are $X\, W_i^Q (W_i^K)^\top X^\top$. The
-# matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit. (The
-# rank of a matrix says how many of its rows are needed to make all the others by scaling and adding.) What is its
-# **rank** for head 0 of "Head by head", where the matrices are random? And what is it for a head of MiniLM, which is
-# 384 wide and has 12 heads? (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
+# matrix in the middle, $W_i^Q (W_i^K)^\top$, is $d_{model} \times d_{model}$ and says how well any two words fit. Its
+# **rank** is the number of rows needed to make all the others by scaling and adding. What is it for head 0 of "Head by
+# head", where the matrices are random? And for a head of MiniLM, which is 384 wide and has 12 heads?
+# (`minilm.attention_of(minilm.load(), 0)` is the module of layer 0.)
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -806,9 +807,9 @@ print(f"MiniLM: rank {torch.linalg.matrix_rank(fits)} of {len(fits)}")
 
 # %% [markdown]
 # **Exercise 4.** Silence heads. `minilm.read(text, silenced=[(3, 1)]).hidden[-1]` are the final vectors without the
-# head "it → animal". Layer 4, head 5 rests on `[CLS]`, and layer 0, head 2 looks at the previous word. For each of
-# these three heads, by how much do the final vectors move, relative to their length, on average over the tokens? Do
-# the heads that have a name matter most in their layer?
+# head "it → animal". Silence it, then layer 4, head 5 (rests on `[CLS]`), then layer 0, head 2 (previous word). How far
+# do the final vectors move each time, relative to their length, on average over the tokens? Do heads with a name matter
+# most in their layer?
 
 # %% tags=["hide-cell", "atol=0.01"]
 # Solution 4
@@ -831,7 +832,8 @@ for (layer, head), name in named.items():
 # %% [markdown]
 # **Exercise 5.** Build it: attention in which every head has queries of its own, and all share *one* set of keys and
 # values (Shazeer, 2019). Start from `MultiHeadAttention`. How many parameters does it have at $d_{model} = 512$ and
-# eight heads, and how many numbers are the keys and values of one word? ([Chapter 9b](09b_cache.ipynb) has to store them.)
+# eight heads, and how many numbers are the keys and values of one word? ([Chapter 9b](09b_cache.ipynb) has to store
+# them.)
 
 
 # %% tags=["hide-cell"]
@@ -871,11 +873,11 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #
 # 1. One head gives one mixture; several heads give several, kept apart by concatenation.
 # 2. With $d_k = d_{model} / h$ the number of heads does not change the number of parameters, $4\, d_{model}^2$.
-# 3. The h projections are slices of one matrix; to cut the words' vectors into heads, `view`, then `transpose`, never `view`
+# 3. The h projections are slices of one matrix. To cut vectors into heads: `view`, then `transpose`, never `view`
 #    alone.
 # 4. Masks broadcast over heads; a sentence must get the same output alone and in a batch.
-# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence,
-#    about half of all attention in the middle layers rests on a token that stands for no word.
+# 5. $W^O$ adds up what the heads write. Some heads of a real model can be named. In MiniLM, on our one sentence, about
+#    half of all attention in the middle layers rests on a token that stands for no word.
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #

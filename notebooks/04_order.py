@@ -2,10 +2,11 @@
 # # Order
 #
 # Write a telephone number backwards: 4 0 7 1 1 9 2 6 becomes 6 2 9 1 1 7 0 4. A child can do it. In this chapter a
-# small attention model tries to learn it. It may see as many examples as it likes, and still gets no more than 32 % of
-# the digits right, no matter how long it trains. A second model differs from it by a single addition, and gets nearly
-# all of them right within a few hundred steps: to each digit's vector we add numbers that say where it stands. They are
-# read off a row of clocks, some fast and some slow, which run on by one tick from digit to digit.
+# small attention model tries to learn it. It may see as many examples as it likes and train as long as it likes: on
+# average it still gets no more than 32 % of the digits right. A second model differs from it by a single addition, and
+# gets nearly all of them right within a few hundred steps. To each digit's vector it adds numbers that say where the
+# digit stands. They are read off a row of clocks, some fast and some slow, which run on by one tick from digit to
+# digit.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -60,13 +61,13 @@ from lectures_lib.show.drawings import draw
 # ## What the model without positions knows
 #
 # Shuffle the tokens, and without a causal mask the outputs are shuffled in the same way and otherwise unchanged
-# (chapter 2). So whatever the model says about a digit depends on that digit and on *which* others are there, never on
+# (chapter 2). So what the model says about a digit depends on that digit and on *which* others are there, never on
 # where they stand.
 #
-# Take our number, 4 0 7 1 1 9 2 6. Written backwards, it begins with its last digit. Which one is that? At the place of
-# the 4, the model knows that seven other digits are in the string: 0 7 1 1 9 2 6, in no order. Each is equally likely
-# to be the last one, but two of them are a 1. So the best guess is 1, right in 2 cases of 7. It is the same at every
-# place: the best one can do is to name the digit that is most frequent at the *other* places.
+# In our number, the model has to write the last digit at the place of the 4. It knows seven other digits, 0 7 1 1 9 2
+# 6, but not their order. Each is equally likely to be the last one, and two of them are a 1. So the best guess is 1,
+# right in 2 cases of 7. It is the same at every place: the best one can do is to name the digit that is most frequent
+# at the *other* places.
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
@@ -75,8 +76,8 @@ from lectures_lib.show.drawings import draw
 # <details><summary>Answer</summary>
 #
 # In a little less: 27 %. Longer strings have more repeated digits, so "in more" is tempting. But what counts is the
-# *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a
-# tenth. They are still far from it: 10 % is the score of someone who guesses without looking at the string.
+# *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a tenth.
+# With 12 they are still far from it: 10 % is the score of someone who guesses without looking at the string.
 #
 # </details>
 
@@ -96,19 +97,18 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
     print(f"{n:2} digits: best possible without positions {share:.2f}")
 
 # %% [markdown]
-# No amount of training can beat that.
+# No amount of training can beat that. To do better, a model must know where its digits stand.
 #
 # ## How to number places
 #
 # Before the first layer we can add numbers to each token's vector. Which numbers?
 #
 # *The place itself*, 0, 1, 2, …? It grows without bound: by place 500 it would drown everything the vector says about
-# the word. *The place divided by the length*? Then one step is a different number in a sentence of a different
-# length.
+# the word. *The place divided by the length*? Then one step is a different number in a sentence of a different length.
 #
-# Computers write numbers as bits, which stay between 0 and 1 however far one counts. Count to 15 in four bits, 0000,
-# 0001, 0010, 0011, and so on: the last bit flips at every step, the one beside it at every second step, the next at
-# every fourth. The left picture shows the four bits as columns, the fastest first.
+# Bits stay between 0 and 1, however far one counts. Count to 15 in four bits, 0000, 0001, 0010, 0011, and so on: the
+# last bit flips at every step, the one beside it at every second step, the next at every fourth. The left picture shows
+# them as columns.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners; brown is +1, white 0, violet \u22121."}}
 positions = torch.arange(16)
@@ -138,17 +138,17 @@ plt.show()
 #
 # $$\begin{aligned} PE_{pos,\,2i} &= \sin(pos \cdot \omega_i), \\ PE_{pos,\,2i+1} &= \cos(pos \cdot \omega_i), \\ \omega_i &= 10000^{-2i/d_{model}}. \end{aligned}$$
 #
-# By hand, with $d_{model} = 4$, there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
+# By hand, with $d_{model} = 4$: there are two pairs, $\omega_0 = 10000^0 = 1$ and $\omega_1 = 10000^{-2/4} = 1/100$.
 # The vector of position 1 is $(\sin 1, \cos 1, \sin 0.01, \cos 0.01) \approx (0.84, 0.54, 0.01, 1.00)$.
 #
-# And what is done with it? It is added to the word's vector, number by number:
+# It is added to the word's vector, number by number:
 
 # %% tags=["remove-input"]
 draw("addition")
 
 # %% [markdown]
-# That happens once, below the first layer, and broadcasting adds the same table to every sentence of a batch. In code
-# the table's angles are one outer product of positions and frequencies:
+# That happens once, below the first layer. Broadcasting adds the same table to every sentence of a batch. In code, the
+# table's angles are one outer product of positions and frequencies:
 
 
 # %%
@@ -189,9 +189,9 @@ for width in (512, 64):
 # %% [markdown]
 # ## Learned positions
 #
-# Three famous models use no formula: BERT, GPT-2 and the Vision Transformer have a table with one row of parameters
-# for each position, trained like the word vectors. A row can become any vector. But the table has an end, and the row
-# of place 500 is trained only by texts that are longer than 500 tokens.
+# Must there be a formula? BERT, GPT-2 and the Vision Transformer use a table instead, with one row of parameters for
+# each position, trained like the word vectors. A row can become any vector. But the table has an end, and the row of
+# place 500 is trained only by texts that are longer than 500 tokens.
 
 
 # %%
@@ -210,7 +210,7 @@ class LearnedPositions(nn.Module):
 
 # %% [markdown]
 # And here are the waves as a module. A **buffer** is a table that travels with the model, to a graphics processor for
-# instance, and is not trained; `persistent=False` says that it need not be saved.
+# instance, but is not trained. `persistent=False` says that it need not be saved.
 
 
 # %%
@@ -228,8 +228,8 @@ class SinusoidalPositions(nn.Module):
 
 
 # %% [markdown]
-# You should be able to write these two from memory. The library's make one check more, and say in plain words when a
-# text is longer than the table:
+# Learn to write these two from memory. The library's versions check one thing more, and say in plain words when a text
+# is longer than the table:
 
 # %%
 try:
@@ -238,11 +238,11 @@ except ValueError as error:
     print("ValueError:", error)
 
 # %% [markdown]
-# What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, the published
-# model of chapter 2, each compared with every other by the cosine of the angle between them. The band along the
-# diagonal is strong: neighbours have similar vectors. Beside it there are stripes: how alike two positions are depends
-# mostly on how far apart they stand. Nobody put this order into the table. Only position 0, the place of `[CLS]`, has
-# no neighbour that is like it: a cosine of 0.31 at most, where neighbours elsewhere have 0.8 and more.
+# What does a learned table look like after training? Here are the first 96 of the 512 rows of MiniLM, each compared
+# with every other by the cosine of the angle between them. The strong band along the diagonal shows that neighbours
+# have similar vectors. The stripes beside it show that likeness depends mostly on how far apart two positions stand.
+# Nobody put this order into the table. Of these 96, only position 0, the place of `[CLS]`, is like none of the others:
+# its cosines are 0.31 at most, where all other neighbours have 0.8 and more.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of 96 by 96 cosines. A strong band along the diagonal, with weaker parallel bands beside it: neighbouring positions are alike, and the likeness rises and falls with distance."}, "figure": {"caption": "MiniLM's learned positions: cosine of every pair. No formula says that position 50 stands beside 51; it was learned. Brown (light orange in the dark theme) is a cosine near 1, violet one below 0, no colour 0."}}
 state = minilm.load()
@@ -269,10 +269,10 @@ assert alike.diagonal(1)[1:].min() > 0.8
 # %% [markdown]
 # ## Measured: the backwards number
 #
-# Now the experiment from the beginning. Digits become vectors, positions are added,
-# and two attention layers follow, with a feed-forward net between them. At the end each place has ten scores, one for
-# each digit from 0 to 9. Such scores, before a softmax, are called **logits**. (The plus signs in `x = x + …` and the
-# feed-forward net are the subject of [chapter 5](05_encoder.ipynb).)
+# Now the experiment from the beginning. Digits become vectors, positions are added, and two attention layers follow,
+# with a feed-forward net between them. At the end each place has ten scores, one for each digit from 0 to 9. Such
+# scores, before a softmax, are called **logits**. (The plus signs in `x = x + …` and the feed-forward net come in
+# [chapter 5](05_encoder.ipynb).)
 
 # %%
 D_MODEL = 32
@@ -304,9 +304,8 @@ class Reader(nn.Module):
 
 # %% [markdown]
 # We train three readers: one without positions, one with sinusoids, one with learned positions. Every step draws 64
-# fresh strings, so that nothing can be learned by heart. The two with positions differ also in how large the words are
-# at the start: the "learned" reader's have a standard deviation of 0.02, like its positions, the other's 1. With words
-# of 1 the learned one often fails, as "What goes wrong" shows.
+# fresh strings, so that nothing can be learned by heart. (The digits' vectors start with a standard deviation of 1;
+# with learned positions, of 0.02, like the positions. "What goes wrong" shows why.)
 
 
 # %%
@@ -360,16 +359,18 @@ ax.set(ylim=(0, 1.05))
 plt.show()
 
 # %% [markdown]
-# The reader without positions finds the best strategy that is open to it, and stops there. It is not a weak model; it is blind to order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against
-# a computed ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
+# The reader without positions finds the best strategy open to it, and stops there. It is not weak; it is blind to
+# order. Over five seeds it ended at 0.316<!-- order: accuracy/no_positions/mean .3f --> on average, against a computed
+# ceiling of 0.317<!-- order: best_guess_without_positions .3f -->; sinusoids ended at 1.000<!-- order:
 # accuracy/sinusoids/mean .3f -->, learned positions at 0.999<!-- order: accuracy/learned/mean .3f -->
 # ([results](../book/results/attention.md#order)).
 #
-# And on strings of another length? The waves go on for as long as one likes. The authors hoped that this would let a
-# model generalise to longer texts. (In their own translator both kinds gave nearly identical results.)
+# And on longer strings? The waves go on for as long as one likes. The authors hoped that this would let a model
+# generalise to longer texts. (In their own translator both kinds gave nearly identical results.)
 
 # %% [markdown]
-# **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
+# **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What
+# share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
 #
 # <details><summary>Answer</summary>
 #
@@ -397,24 +398,23 @@ assert right["no positions"] > 0.23 > max(right["sinusoids"], right["learned"])
 assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 
 # %% [markdown]
-# Over five seeds the reader without positions had 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f
-# --> of the digits right, the one with sinusoids 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f -->,
-# the one with learned positions 0.14<!-- order: accuracy_at_other_lengths/learned/12/mean .2f -->. (This does not
-# refute the authors' hope: all training strings had the same length, so the reader could not learn that a digit's new
-# place depends on the length.)
+# Over five seeds the average share was 0.26<!-- order: accuracy_at_other_lengths/no_positions/12/mean .2f --> without
+# positions, 0.16<!-- order: accuracy_at_other_lengths/sinusoids/12/mean .2f --> with sinusoids and 0.14<!-- order:
+# accuracy_at_other_lengths/learned/12/mean .2f --> with learned positions. (This does not refute the authors' hope: all
+# training strings had the same length, so the reader could not learn that a digit's new place depends on the length.)
 #
 # **Try it.** Your own number, of eight digits, then of seven: `readers["sinusoids"](torch.tensor([[4, 0, 7, 1, 1, 9, 2,
-# 6]])).argmax(dim=-1)`. Of the seven digits, does any come out in its right place? And where would each stand if the
-# string had eight?
+# 6]])).argmax(dim=-1)`. Does any of the seven come out in its right place? And where would each stand if the string had
+# eight?
 
 # %% [markdown]
 # ## Clocks
 #
-# Why just these waves? A sine and a cosine of the same angle are the coordinates of a point on a circle, the tip of a
-# hand. Let the hand start at twelve and turn clockwise, as on any clock: then its tip lies by the *sine* to the right
+# Positions help. But why just these waves? The sine and the cosine of an angle are the coordinates of a point on a
+# circle, the tip of a hand. Let the hand start at twelve and turn clockwise: its tip lies by the *sine* to the right
 # and by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by
-# one radian (57 degrees) with every token, the others more and more slowly. All together they tell the time. A single
-# one tells it badly: the slow ones hardly move, and the fast ones are soon back near where they were.
+# one radian (57 degrees) with every token, the others more and more slowly. Together they tell the time. A single hand
+# tells it badly: a slow one hardly moves, and a fast one is soon back near where it was.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -423,7 +423,7 @@ ClockDial(d_model=8)
 # %% [markdown]
 # ## What the waves are good for
 #
-# **Each position has its own vector.** The first hand alone sees to that: it turns by one radian a token, and no whole
+# **Each position has its own vector.** The first hand alone sees to that. It turns by one radian a token, and no whole
 # number of radians is a whole number of turns, so it never points twice in the same direction. But it may come very
 # near (exercise 1). The slowest, $i = d_{model}/2 - 1$, needs $2\pi / \omega_i = 2\pi \cdot 10000^{1 - 2/d_{model}}$
 # tokens for one turn, about 60,600 if $d_{model} = 512$.
@@ -434,10 +434,10 @@ ClockDial(d_model=8)
 #
 # <details><summary>Answer</summary>
 #
-# About 4, a quarter of their length: so far apart are any two neighbours, and no two positions are closer. Among two
-# thousand points, with many hands
-# that hardly move, it is tempting to expect two that nearly coincide. But the fast hands turn by up to a radian at
-# every step, and two positions are close only where *all* hands point nearly the same way.
+# About 4, a quarter of their length. Any two neighbours are that far apart, and no two of these positions are closer.
+# Among two thousand points, with many hands that hardly move, it is tempting to expect two that nearly coincide. But
+# the fast hands turn by up to a radian at every step, and two positions are close only where *all* hands point nearly
+# the same way.
 #
 # </details>
 
@@ -450,24 +450,23 @@ print(f"closest two: {distances.min():.1f}")
 print(f"two neighbours: {neighbours.min():.1f} to {neighbours.max():.1f}")
 
 # %% [markdown]
-# **What do two positions have to do with each other?** Dot products are what attention compares. Write $\omega$ for a
-# hand's speed and take the two numbers of that hand only:
+# **What does attention see of two positions?** It compares by dot products. Write $\omega$ for a hand's speed and take
+# the two numbers of that hand only:
 #
 # $$\begin{aligned} PE_p \cdot PE_q &= \sin(p\,\omega)\sin(q\,\omega) + \cos(p\,\omega)\cos(q\,\omega) \\ &= \cos(p\,\omega - q\,\omega) \\ &= \cos((p - q)\,\omega). \end{aligned}$$
 #
-# The whole product is the sum over all hands, $\sum_i \cos((p -
-# q)\,\omega_i)$.
+# The whole product is the sum over all hands, $\sum_i \cos((p - q)\,\omega_i)$.
 
 # %% [markdown]
-# **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of the
-# three dot products are equal?
+# **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of
+# the three dot products are equal?
 #
 # <details><summary>Answer</summary>
 #
-# All three. The first two because only the distance counts, wherever one is in the text. The third because
-# $\cos(-x) = \cos x$: the dot product is largest for near positions, whether they lie before or after; it does not
-# tell *before* from *after*. It is tempting to think that the product shows which of two positions comes first. To
-# look back and not ahead, a head must first turn one of the two vectors, as is shown next.
+# All three. The first two because only the distance counts, wherever one is in the text. The third because $\cos(-x) =
+# \cos x$: it is the same whether the other position lies before or after. It is tempting to think that the product
+# shows which of two positions comes first, but it does not tell *before* from *after*. To look back and not ahead, a
+# head must first turn one of the two vectors, as is shown next.
 #
 # </details>
 
@@ -484,16 +483,16 @@ ax = plots.curves(
 plt.show()
 
 # %% [markdown]
-# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$
-# turns by $k\,\omega_i$, whatever $pos$ is. Such a turn is a 2 × 2 matrix. Write $a = pos \cdot \omega_i$ for where
-# the hand stands, and $b = k\,\omega_i$ for the turn. The last step uses the addition formulas from school:
+# **Moving on by k is the same rotation everywhere.** Going from position $pos$ to $pos + k$, the hand of pair $i$ turns
+# by $k\,\omega_i$, whatever $pos$ is. Such a turn is a 2 × 2 matrix. Write $a = pos \cdot \omega_i$ for where the hand
+# stands, and $b = k\,\omega_i$ for the turn. The last step uses the addition formulas from school:
 #
 # $$\begin{aligned} \begin{pmatrix} \cos b & \sin b \\ -\sin b & \cos b \end{pmatrix} \begin{pmatrix} \sin a \\ \cos a \end{pmatrix} &= \begin{pmatrix} \cos b \sin a + \sin b \cos a \\ -\sin b \sin a + \cos b \cos a \end{pmatrix} \\ &= \begin{pmatrix} \sin(a + b) \\ \cos(a + b) \end{pmatrix}. \end{aligned}$$
 #
-# The matrix contains $b$ only, not $a$. (It is the transpose of the rotation in school books, which write cosine first
-# and turn anticlockwise; our hands turn clockwise.) Put one such block for each hand along the diagonal of a large
-# matrix $M_k$. Then $PE_{pos + k} = M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. In code
-# positions are the rows of a table, and `PE @ M_k.T` moves all of them at once.
+# The matrix contains $b$ only, not $a$. (School books have its transpose: they write cosine first and turn
+# anticlockwise.) Put one such block for each hand along the diagonal of a large matrix $M_k$. Then $PE_{pos + k} =
+# M_k\, PE_{pos}$, with the *same* $M_k$ for every $pos$. In code positions are the rows of a table, and `PE @ M_k.T`
+# moves all of them at once.
 
 # %% tags=["remove-input"]
 draw("rotation")
@@ -525,13 +524,13 @@ plots.heatmap(M_3, signed=True, limit=1.0)
 plt.show()
 
 # %% [markdown]
-# **Predict.** Start at position 100. Where do we arrive if we apply $M_3$ twice? And where with its transpose, $M_3^\top$?
+# **Predict.** Start at position 100. Where do we arrive if we apply $M_3$ twice? And where with its transpose,
+# $M_3^\top$?
 #
 # <details><summary>Answer</summary>
 #
 # At 106, and at 97. Two turns by the same angle are one turn by twice the angle, so $M_3 M_3 = M_6$. Transposing a
-# rotation swaps the signs of its sines: it turns back. (109 would
-# be 3 · 3; but angles add.)
+# rotation swaps the signs of its sines: it turns back. (109 would be 3 · 3; but angles add.)
 #
 # </details>
 
@@ -546,31 +545,32 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# One can also tell a score directly how far apart the two words stand (*relative* positions, Shaw et al., 2018). Most
-# language models of today add no position vectors either: in each layer they turn the queries and keys themselves,
-# each by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three
-# places, and both turn further by the same angles, which leaves their dot product as it was. So where the two stand
-# enters a score only by their distance.
+# Other models add no position vectors. One can tell a score directly how far apart its two words stand (*relative*
+# positions, Shaw et al., 2018). Most language models of today turn the queries and keys themselves, in each layer, each
+# by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three places, and
+# both turn further by the same angles, which leaves their dot product as it was. So the two places enter a score only
+# by their distance.
 #
 # ## Added, not appended
 #
 # The position vector is *added* to the word's. Doesn't that lose something? From the sum 7 nobody can tell whether it
 # was 3 + 4 or 5 + 2. But these vectors have many dimensions. If words use some of them and positions others, a
-# projection can read either out of the sum. Since the word vectors are learned, training can arrange that. Let $x_i$ be
-# the word's vector at place $i$ and $p_i$ the position vector; then a score has four parts:
+# projection can read either out of the sum. The word vectors are learned, so training can arrange that. With word
+# vector $x_i$ and position vector $p_i$ at place $i$, a score has four parts:
 #
 # $$(x_i + p_i)\,W^Q (W^K)^\top (x_j + p_j)^\top = \underbrace{x_i A x_j^\top}_{\text{word, word}} + \underbrace{x_i A p_j^\top}_{\text{word, place}} + \underbrace{p_i A x_j^\top}_{\text{place, word}} + \underbrace{p_i A p_j^\top}_{\text{place, place}}$$
 #
-# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places. Such a head of places can
-# look $k$ tokens back: if it is as wide as the vectors and its $W^K$ leaves each position vector as it is, and its
-# $W^Q$ turns each one back by $k$ places (for rows, that is $W^Q = M_{-k}^\top = M_k$), then the query made at
-# position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). (A narrow head can do the
-# same with a few of the hands.) The authors guessed that a model would easily learn this; it was one of their reasons
-# for the waves.
+# with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places.
 #
-# MiniLM, whose positions are learned, has a head that looks at the previous token, whatever that
-# token is. Does it need the words for that? The folded cell gives MiniLM's first layer a text without words: all 128
-# places hold the same vector, the average of all word vectors, and only the positions differ.
+# A head of places can look $k$ tokens back. Let it be as wide as the vectors, let its $W^K$ leave each position vector
+# as it is, and let its $W^Q$ turn each one back by $k$ places (for rows, that is $W^Q = M_{-k}^\top = M_k$). Then the
+# query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). (A narrow head
+# can do the same with a few of the hands.) The authors guessed that a model would easily learn this; it was one of
+# their reasons for the waves.
+#
+# MiniLM's positions are learned, and it, too, has a head that looks at the previous token, whatever that token is. Does
+# that head need the words? The folded cell gives MiniLM's first layer a text without words: all 128 places hold the
+# same vector, the average of all word vectors, and only the positions differ.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights over 24 positions. Nearly all weight lies on the diagonal just below the main diagonal; position 0 attends to itself."}, "figure": {"caption": "MiniLM, layer 0, head 2, on a text without words: nearly every position attends to the one before, the very first to itself (the first 24 of 128 shown)."}}
 wordless = (  # embedding and state: MiniLM's numbers, read in "Learned positions"
@@ -607,8 +607,8 @@ print(f"attend most to the previous position: {before.sum()} of 127")
 #
 # ### Positions that nobody hears
 #
-# The learned reader above started with words and positions of the same size: both had a standard deviation of 0.02,
-# as in BERT. PyTorch's `nn.Embedding` alone would have started the words at 1, fifty times as large.
+# The learned reader above started with words and positions of the same size: both had a standard deviation of 0.02, as
+# in BERT. Left alone, `nn.Embedding` starts words at 1, fifty times as large.
 
 # %% tags=["atol=0.11"]
 drowned = Reader(LearnedPositions(D_MODEL, max_len=64), embedding_std=1.0)
@@ -645,6 +645,7 @@ assert min(loud.values()) > 0.9
 # %% [markdown]
 # Faint positions beside faint words were found as well (the learned reader, both at 0.02). So neither unequal size nor
 # faintness alone is to blame: only faint positions beside loud words were missed.
+#
 # **Try it.** Change the loop: with words of 1, how small may positions start?
 # (The original Transformer has the opposite worry, faint words: [chapter 6](06_decoder.ipynb).)
 
@@ -653,8 +654,8 @@ assert min(loud.values()) > 0.9
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Of the first 1,000
-# positions, find the two with the closest vectors. How far apart do they stand in the text, and how far apart are their vectors?
+# **1. A single clock.** Take `d_model = 2`, one hand that turns by one radian a step. Of the first 1,000 positions,
+# find the two with the closest vectors. How far apart do they stand in the text, and how far apart are their vectors?
 
 # %% tags=["hide-cell", "atol=0.0002"]
 # Solution 1
@@ -683,8 +684,8 @@ print(f"dot products differ by up to {products:.2f}")
 # changed places. (The Marian translation models of chapter 8b have halves.)
 
 # %% [markdown]
-# **3. Four digits, exactly.** For strings of 4 digits, the blind reader's best score needs no simulation: go through all
-# 10,000 strings. What is it? Then check by hand.
+# **3. Four digits, exactly.** For strings of 4 digits, the blind reader's best score needs no simulation: go through
+# all 10,000 strings. What is it? Then check by hand.
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -700,8 +701,8 @@ print(f"{right} of {total}: {right / total:.2f}")
 # two are equal in 0.27 (2 of 3), all three in 0.01: 0.24 + 0.18 + 0.01 = 0.43.
 
 # %% [markdown]
-# **4. Build it: a head that looks back.** Make queries and keys from position vectors alone, so that each position attends
-# most to the one two places before it. Use `shift_matrix`. Count for how many of 100 positions it works.
+# **4. Build it: a head that looks back.** Make queries and keys from position vectors alone, so that each position
+# attends most to the one two places before it. Use `shift_matrix`. Count for how many of 100 positions it works.
 
 # %% tags=["hide-cell", "atol=0.011"]
 # Solution 4
@@ -724,16 +725,16 @@ print(f"{(5 * Q @ K.T / math.sqrt(64)).softmax(dim=-1)[7, 5]:.2f}")
 #
 # 1. Without positions, and without a causal mask, a Transformer sees a bag of tokens; for our task, the best it can do
 #    can be computed.
-# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000 (the wider the vector,
-#    the closer).
+# 2. Sinusoids are clock hands: pairs (sin, cos) with frequencies from 1 down towards 1/10000 (the wider the vector, the
+#    closer).
 # 3. A shift by k is one rotation for all positions; dot products depend on the distance only.
 # 4. Learned positions are a table of parameters: flexible, but finite, and they must not be drowned by the words.
 # 5. Having vectors for longer texts does not mean generalising to them: measure it.
 #
 # **Homework 1**, questions 7 and 8, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #
-# **Next:** [chapter 5](05_encoder.ipynb) adds plus signs, norms and a feed-forward network to attention, and stacks such
-# blocks into the encoder.
+# **Next:** [chapter 5](05_encoder.ipynb) adds plus signs, norms and a feed-forward network to attention, and stacks
+# such blocks into the encoder.
 #
 # ## References
 #
