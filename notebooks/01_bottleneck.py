@@ -465,7 +465,7 @@ print("right:  ", *sample_german)
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
 # This is **additive attention**, named after the plus sign. With short vectors a pencil will do. The source is "twenty
-# five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
+# five ,". Its states are tidy here: the first number says "I am a unit", the second "I am a ten".
 #
 # | word | its state $h_j$ |
 # |---|---|
@@ -797,7 +797,7 @@ assert abs(shares["hundred"][0] - shares["hundred"][1]) < 0.1
 assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
-# Why does a missing look at "hundred" do no harm? Two explanations fit, perhaps both are right:
+# Why does a missing look at "hundred" do no harm? Two explanations fit, perhaps both:
 #
 # - **A state is not a word.** The encoder reads in both directions, so the state at "seven" can know that "hundred"
 #   comes next. One look there may find both.
@@ -967,10 +967,10 @@ print("right by place:", [f"{share:.2f}" for share in (right / len(sources))[:4]
 # The first number gets through now and then, the others hardly ever at their places.
 
 # %% [markdown]
-# **Exercise 5.** While a translator trains, one number costs nothing extra: the share of *words* that it predicts
-# correctly when the words before them are the right ones. Compute it for the model with one vector, on lists of four
-# (`batch.read` is what the decoder reads, `batch.predicted` the same, one place on). Why is it so far from the share of
-# lists without a mistake?
+# **Exercise 5.** During training one number costs nothing extra: the share of *words* that are predicted correctly when
+# the words before them are the right ones. Compute it for the model with one vector, on lists of four (`batch.read` is
+# what the decoder reads, `batch.predicted` the same, one place on). Why is it so far from the share of lists without a
+# mistake?
 
 # %% tags=["hide-cell", "atol=0.15"]
 # Solution 5
