@@ -146,7 +146,7 @@ print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
-# keys $k_1, k_2$ have 64 numbers each ($d_k = 64$). To spare you a calculator, all numbers of a vector are equal. Each
+# keys $k_1, k_2$ have 64 numbers each ($d_k = 64$). Within a vector all are equal, so that you need no calculator. Each
 # value has two numbers.
 
 # %%
@@ -159,9 +159,9 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. In the **Transformer** of *Attention is all you need*
-# (Vaswani et al., 2017; from now on "the paper") every score is divided by $\sqrt{d_k}$; a section further down says
-# why. Here $\sqrt{d_k} = 8$, and the divided scores are 14 and 12.
+# The score of two vectors is their dot product: 112 and 96. The **Transformer** of *Attention is all you need* (Vaswani
+# et al., 2017; from now on "the paper") divides every score by $\sqrt{d_k}$. (We shall see why.) Here $\sqrt{d_k} = 8$,
+# which leaves 14 and 12.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -230,9 +230,8 @@ draw("queries_keys_values")
 
 # %% [markdown]
 # A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for nouns
-# (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A value says animal, human or action. A
-# query and a key are multiplied with each other and must be equally wide: $d_k = 2$. A value may have a width of its
-# own: $d_v = 3$.
+# (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A value says animal, human or action. Query
+# and key must be equally wide to be multiplied, $d_k = 2$; a value may have a width of its own, $d_v = 3$.
 #
 # First slowly, one query at a time.
 
@@ -253,9 +252,9 @@ print(Z_slow)
 # The middle row is the new vector of "bites": almost half animal, almost half human, with a little action. Its old
 # vector knew of neither animal nor human.
 #
-# This took nine dot products, one by one. But the table of all of them is one matrix product, $Q K^\top$: the rows of
-# $Q$ are the words' queries, the rows of $K$ their keys. The averages of the values are another. So the loops
-# disappear, and what remains is the formula of the paper:
+# This took nine dot products, one by one. But if the queries are the rows of $Q$ and the keys those of $K$, one matrix
+# product, $Q K^\top$, is the table of all nine. The averages of the values are another. So the loops disappear, and
+# what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
@@ -273,14 +272,14 @@ print("new vectors\n", Z)
 torch.testing.assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, and no word waits for another: a graphics processor can work on all of them at once. The price is in the
-# shape of `scores`: $n \times n$ numbers, so a text twice as long has four times as many.
+# Four lines, and no word waits for another: a graphics processor can work on all at once. The price is the table of $n
+# \times n$ scores: a text twice as long has four times as many.
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, each with mean 0 and
-# variance 1: each product then has mean 0 and variance 1 as well, and the variances add up. So the sum has variance
-# $d_k$ and standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores. A thousand draws confirm it.
+# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent and have variance 1 and
+# mean 0. Then so has each product, and variances add up: the sum has variance $d_k$ and standard deviation
+# $\sqrt{d_k}$. The wider the vectors, the larger the scores. A thousand draws confirm it.
 
 # %%
 for width in (4, 64, 1024):
@@ -290,8 +289,8 @@ for width in (4, 64, 1024):
     print(f"divided by √d_k {(dots / math.sqrt(width)).std():.1f}")
 
 # %% [markdown]
-# Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares: the larger
-# the factor, the more goes to the largest score alone. Leaving out the division at $d_k = 64$ is a factor of 8.
+# Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor: the larger it is, the more goes
+# to the largest score alone. Leaving out the division at $d_k = 64$ is a factor of 8.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
@@ -303,10 +302,10 @@ sharpness = SoftmaxDial(
 sharpness
 
 # %% [markdown]
-# Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other only. The harm
-# is in training: such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own score
-# is $w_i (1 - w_i)$, with respect to another key's score $-w_i w_j$. If one weight is nearly 1 and the others are
-# nearly 0, all these products are nearly 0.
+# Giving nearly everything to one key is no harm in itself: perhaps the word *should* look at one other only. But in
+# training such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own score is $w_i
+# (1 - w_i)$, with respect to another key's score $-w_i w_j$. If one weight is nearly 1 and the others are nearly 0, all
+# these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -382,7 +381,7 @@ assert without[3].median() > 0.95 * with_division[3].median()
 # - **The future.** A model that learns to predict the next word may not see that word. Position $i$ may attend to
 #   positions $0 \dots i$ only: a **causal mask**.
 # - **Padding.** The sentences of a batch are the rows of one table. Short ones are filled up with **padding**, which
-#   carries no meaning.
+#   means nothing.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
 
@@ -404,8 +403,8 @@ print("padding, a row for each sentence\n", real_words.int())
 # A row of the padding mask holds for *all* queries of its sentence.
 #
 # How do we forbid a key? Not with a score of 0: in Chloe's hour, each 0 still got a share of 0.02. A score of minus
-# infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share all
-# of the attention.
+# infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the other keys share all of the
+# attention.
 
 # %% [markdown]
 # **Predict.** A query scores five keys with 2, 1, 3, 0 and 1, and gives the first of them 0.22 of its attention. Now
@@ -429,8 +428,8 @@ for forbidden in (-math.inf, 0.0):
 # %% [markdown]
 # ## All of it as a function
 #
-# Now we have all the parts. Here they are, one after the other, for our three words and with a causal mask. (The last
-# word, "man", sees everything, so its row is as before.)
+# Here are all the parts, one after the other, for our three words and with a causal mask. (The last word, "man", sees
+# everything, so its row is as before.)
 
 # %% tags=["remove-input"]
 draw("attention_steps")
@@ -812,8 +811,8 @@ for name, changed in {
 # gone.
 
 # %% [markdown]
-# **Exercise 2.** Two keys, two scores. How far apart must the scores be for the first key to get 0.99 of the attention?
-# Find the number with a pencil, then check it.
+# **Exercise 2.** Two keys, two scores. How far apart must they be for the first key to get 0.99 of the attention? Find
+# the number with a pencil, then check it.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -822,9 +821,8 @@ apart = math.log(99)
 print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
 
 # %% [markdown]
-# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. Then "dog" as query and "man"
-# as key would have the same score as "man" as query and "dog" as key. Are the *weights* symmetric too? Measure both,
-# for the random words in `five`.
+# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. Then "dog" would score "man"
+# as "man" scores "dog". Are the *weights* symmetric too? Measure both, for the random words in `five`.
 
 # %% tags=["hide-cell"]
 # Solution 3
