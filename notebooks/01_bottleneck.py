@@ -95,9 +95,8 @@ from lectures_lib.show.stepper import Stepper, join, part, pieces
 # %% [markdown]
 # ## Lists in two languages
 #
-# Our sentences are lists of one to four numbers (and, for one test, five) below 1,000, in English and German words. A
-# program makes them, so there are as many as we like, and every translation is right. No list that is used for testing
-# was in training.
+# Our sentences are lists of one to four numbers below 1,000 (for one test, five), in English and German words. A
+# program makes them, so we have as many as we like, and every translation is right. No test list was in training.
 
 
 # %%
@@ -119,17 +118,15 @@ print("English:", *english)
 print("German: ", *german)
 
 # %% [markdown]
-# (A German number is written as one long word, "siebenhundertdreiundzwanzig". We have cut it into its parts.) German
-# says the last two digits the other way round, "six-and-thirty". So a translation word by word would come out in the
-# wrong order.
+# (A German number is one long word, "siebenhundertdreiundzwanzig". We have cut it into its parts.) German says the last
+# two digits the other way round, "six-and-thirty", so a translation word by word would come out in the wrong order.
 #
-# To the model a word, or a comma, is a number: its place in a list of all words. Four places of that list are reserved:
+# To the model a word or a comma is a number: its place in a list of all words. Four places are reserved:
 #
 # - a **begin token** stands before every German sentence;
-# - an **end token** stands after every sentence of either language (it has the number 2, the last one printed below);
+# - an **end token** stands after every sentence of either language (number 2, the last one below);
 # - one token stands for every unknown word;
-# - **padding** fills up short sentences: the sentences of a batch are the rows of one table, so they must be equally
-#   long.
+# - **padding** fills up short sentences: a batch is one table, so its rows must be equally long.
 
 # %%
 WORDS = data.WordVocabulary.build(side for pair in train_lists for side in pair)
@@ -165,7 +162,7 @@ draw("gate")
 #
 # <details><summary>Answer</summary>
 #
-# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for a single word, but at every word a tenth is lost. To
+# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for one word, but every word takes another tenth. To
 # remember for long, a gate must stay very close to 1.
 #
 # </details>
@@ -181,12 +178,12 @@ for z in (0.5, 0.9, 0.99):
 # Three gates for you to move, over up to a hundred words: [Mechanisms in motion](../book/motion.md#what-a-gate-keeps).
 #
 # Gate and candidate are computed from the word's vector $x$ and the old state, with learned matrices. This is the
-# **gated recurrent unit**, GRU (Cho et al., 2014), in PyTorch's form (the code below has biases, too):
+# **gated recurrent unit**, GRU (Cho et al., 2014), as PyTorch has it, but for the biases:
 #
 # $$z = \sigma(W_z x + U_z h), \qquad r = \sigma(W_r x + U_r h), \qquad n = \tanh\big(W_n x + r \odot U_n h\big).$$
 #
-# The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. Beside this *update gate* there
-# is a second one, $r$: where it is near 0, the candidate does not see the old state. In code:
+# The **sigmoid** $\sigma$ squeezes every number between 0 and 1, tanh between −1 and 1. Besides the *update gate* $z$
+# there is a second gate, $r$: where it is near 0, the candidate does not see the old state. In code, with biases:
 
 
 # %% tags=["atol=1e-6"]
@@ -207,16 +204,12 @@ difference = (ours - theirs).abs().max().item()
 print(f"our five lines and nn.GRUCell: largest difference {difference:.1e}")
 
 # %% [markdown]
-# The **encoder** reads the sentence twice, from left to right and from right to left (`bidirectional` in the code
-# below). So every word has two states: one knows the word and those before it, the other the word and those after it.
-# Side by side, each of half the width, they are one state of `d_state` numbers.
+# The **encoder** reads the sentence twice, from left to right and from right to left. So every word has two states: one
+# knows the word and those before it, the other the word and those after it. Side by side they are one state of
+# `d_state` numbers.
 #
-# Each direction ends with a state that has seen the whole sentence. These two states, mixed by a small layer, are the
-# **summary** of the sentence.
-#
-# You need to know no more of the encoder. Its code is folded, and can wait until you have seen the measurements. (To
-# **pack** a batch is to tell the GRU how long each sentence is, so that it stops at the last real word and does not
-# read the padding.)
+# Each direction ends with a state that has seen the whole sentence. A small layer mixes these two into the **summary**
+# of the sentence. (The code is folded, and can wait until you have seen the measurements.)
 
 
 # %% tags=["hide-input"]
@@ -244,12 +237,12 @@ class RecurrentEncoder(nn.Module):
 # %% [markdown]
 # ## Writing from one vector
 #
-# The **decoder** is a second GRU. Its first state is the summary, and that is all it ever learns about the English
+# The **decoder** is another GRU. Its first state is the summary, and that is all it ever learns about the English
 # sentence. At each step it reads the word that was written last, changes its state, and scores every word of the
-# vocabulary: how well would it do as the next one?
+# vocabulary as the next one.
 #
 # In training, the decoder reads the *right* words so far rather than its own (**teacher forcing**; more in chapter 6).
-# `states` and `mask` are for the decoder with attention, further down.
+# `states` and `mask` wait for the decoder with attention.
 
 
 # %%
@@ -269,8 +262,8 @@ class RecurrentDecoder(nn.Module):
 
 
 # %% [markdown]
-# The `Translator` (folded) lets the encoder read once, and then calls the decoder once for each word to be written, the
-# state going from call to call.
+# The folded `Translator` runs the encoder once, then the decoder once for each word. Each call hands its state to the
+# next.
 
 
 # %% tags=["hide-input"]
@@ -298,8 +291,8 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# In use nobody gives the model the right words. It takes the word with the best score as the next one, reads that, and
-# goes on until the end token comes: **greedy** decoding, the folded function `translate`.
+# In use nobody gives the model the right words. It writes the word with the best score, reads that, and goes on until
+# the end token comes: **greedy** decoding, the folded function `translate`.
 
 
 # %% tags=["hide-input", "nbval-ignore-output"]
@@ -339,16 +332,13 @@ assert_close(
 )
 
 # %% [markdown]
-# Untrained, it babbles. Training is gradient descent: the loss is the cross-entropy of each next word (padding is not
-# counted: `ignore_index`), and each step moves all weights a little so that it falls. (The rule for the step, Adam,
-# is chapter 8's.) We take 450 steps of 32 lists each, so few that the page runs in a minute. [Chapter
-# 8](08_training.ipynb) takes such a loop apart; here it is folded, with the function `exact`, which counts the lists
-# that come out right from the first word to the last. Two terms in it will come again:
+# Untrained, it babbles. Training is gradient descent on the cross-entropy of each next word (padding is not counted:
+# `ignore_index`), in only 450 steps of 32 lists, so that the page runs in a minute. The loop is folded; [chapter
+# 8](08_training.ipynb) takes one apart. With it stands `exact`: the share of lists that are right from the first word
+# to the last.
 #
-# - A **seed** decides which random numbers a training begins with. Another seed gives another model; "over four seeds"
-#   means that we trained four models which differ in nothing else.
-# - Now and then a batch has a huge gradient, and one step along it would spoil the weights. So the gradient is
-#   **clipped**: if it is longer than 1, it is shortened to length 1.
+# A **seed** decides which random numbers a training begins with. "Over four seeds" will mean: four models that differ
+# in nothing else.
 
 
 # %% tags=["hide-input"]
@@ -386,8 +376,7 @@ def exact(model, pairs, **options):
 # %% [markdown]
 # ## Single numbers first
 #
-# There are a thousand single numbers: about 800 are in training, 97 are kept for the test, the others for validation.
-# (Of the longer lists we shall test 200 each.)
+# There are a thousand single numbers: about 800 for training, 97 for the test, the rest for validation.
 
 # %% [markdown]
 # **Predict.** Trained on single numbers, how many of the numbers that it has never seen does the translator get right:
@@ -412,7 +401,7 @@ assert exact(only_single, test_lists[1]) > 0.9
 # %% [markdown]
 # ## A test that shows it
 #
-# The same model, trained for the same 450 steps, but now on lists of one to four numbers.
+# So one vector is enough for one number. Now the same model learns lists, for the same 450 steps.
 
 # %% [markdown]
 # **Predict.** Trained on lists of one to four numbers, the model has about three in four of the single numbers right
@@ -421,9 +410,9 @@ assert exact(only_single, test_lists[1]) > 0.9
 #
 # <details><summary>Answer</summary>
 #
-# Less than 0.1. Over four seeds the model gets 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> of the single numbers
-# right, and 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of the lists of two. It would be about 0.56, that is
-# $0.75^2$, if each number of a list were translated as well as a number alone.
+# Less than 0.1: on average over four seeds 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of them, beside 0.76<!--
+# rnn_attention: gru/exact/1/mean .2f --> of the single numbers. If each number of a list came out as well as a number
+# alone, it would be about $0.75^2 = 0.56$.
 #
 # </details>
 
@@ -444,22 +433,22 @@ print("written:", *translate(without, [sample_english])[0])
 print("right:  ", *sample_german)
 
 # %% [markdown]
-# (When this page was made, it wrote proper numbers, not those of the list.) Had we stopped at single numbers,
-# we would have reported that one vector is enough.
+# These are proper numbers (at least in our run), but not those of the list. Had we stopped at single numbers, we would
+# have reported that one vector is enough.
 #
 # **Is the vector too small?** Each number is one of a thousand, ten bits, so a list of four has forty. Our vector has
 # 128 numbers of 32 bits each, a hundred times as many. Counted in bits, it is large enough.
 #
-# But a network has to *learn* how to put things in and how to get them out again. We gave the same model ten times
-# the steps, 4,500 (three seeds). It then gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of
-# the lists of two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of the lists of three,
-# and 0.31<!-- rnn_attention: gru_ten_times_the_steps/exact/4/mean .2f --> of the lists of four. So two or three
-# numbers do pass through one vector, but each further number takes longer to learn.
+# But a network has to *learn* how to put things in and how to get them out again. Given ten times the steps (4,500,
+# three seeds), the same model gets 1.00<!-- rnn_attention: gru_ten_times_the_steps/exact/2/mean .2f --> of the lists of
+# two right, 0.89<!-- rnn_attention: gru_ten_times_the_steps/exact/3/mean .2f --> of three, and 0.31<!-- rnn_attention:
+# gru_ten_times_the_steps/exact/4/mean .2f --> of four. So two or three numbers do pass through one vector, but each
+# further number takes longer to learn.
 #
-# **On real sentences?** Cho and others (2014b) found that such a translator gets worse the longer the sentence is;
-# Bahdanau's, which looks, did not, even at fifty words. But Sutskever and his colleagues saw hardly any loss on long
-# sentences, with a much larger network that read its source backwards. (Their cell was the **LSTM**, Hochreiter and
-# Schmidhuber 1997. It is older than the GRU, and keeps its memory by gates as well.)
+# **On real sentences?** Such a translator got worse the longer the sentence (Cho et al., 2014b); one that looks did
+# not, even at fifty words (Bahdanau, Cho and Bengio, 2015). But Sutskever and his colleagues saw hardly any loss on
+# long sentences, with a much larger network that read its source backwards. (Their cell was the **LSTM**, Hochreiter
+# and Schmidhuber, 1997, older than the GRU and gated as well.)
 #
 # ## Looking back, by hand
 #
@@ -470,13 +459,13 @@ print("right:  ", *sample_german)
 # 2. turn the scores into **weights** with a softmax, and
 # 3. take the weighted average of the states, the **context**, as a further input.
 #
-# How to score? Bahdanau, Cho and Bengio (2015), who brought this to translation, let a small network decide. With the
+# How to score? Bahdanau, Cho and Bengio, who brought this to translation, let a small network decide. With the
 # decoder's state $s$ and the encoder's state $h_j$ at word $j$,
 #
 # $$e_j = v^\top \tanh(W_q\, s + W_k\, h_j), \qquad \alpha = \operatorname{softmax}(e), \qquad c = \sum_j \alpha_j h_j.$$
 #
 # This is **additive attention**, named after the plus sign. With short vectors a pencil will do. The source is "twenty
-# five ,". For this example the states are tidy: the first number says "I am a unit", the second "I am a ten".
+# five ,". Its states are tidy here: the first number says "I am a unit", the second "I am a ten".
 #
 # | word | its state $h_j$ |
 # |---|---|
@@ -555,10 +544,9 @@ class Look(nn.Module):
 
 
 # %% [markdown]
-# In each step Bahdanau's decoder looks first: it scores the encoder's states with its old state. Then the GRU reads the
-# word written last and the context side by side, and moves to a new state. At the end, the decoder chooses the next
-# word. (Before that, ours mixes context and new state once more; Bahdanau's does it a little differently.) There is one
-# look for every word that is *written*, and none while the encoder reads.
+# Like Bahdanau's, our decoder looks first, with its old state. Then the GRU reads the word written last and the context
+# side by side, and moves to a new state. From the context and the new state comes the next word. There is one look for
+# every word that is *written*, and none while the encoder reads.
 
 
 # %%
@@ -594,7 +582,7 @@ assert_close(
 # %% [markdown]
 # ## Measured again
 #
-# The same batches and the same number of steps as for the model with one vector.
+# Does looking help? The batches and the number of steps are those of the model with one vector.
 
 # %% [markdown]
 # **Predict.** With attention the model gets nearly all lists of four right. It was trained on lists of one to four.
@@ -602,9 +590,9 @@ assert_close(
 #
 # <details><summary>Answer</summary>
 #
-# No more than a third: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds on one machine.
-# (The number is unstable: on other processors we have seen up to a third.) "Nearly all" is tempting, for the model may
-# look at every word that it needs. But going beyond the lengths of training is an obstacle of its own.
+# No more than a third: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds. (The number is
+# unstable: on other processors we have seen up to a third.) "Nearly all" is tempting, for the model may look at every
+# word that it needs. But going beyond the lengths of training is an obstacle of its own.
 #
 # </details>
 
@@ -635,23 +623,19 @@ assert sum(scores["with attention"][:4]) / 4 > 0.9
 assert scores["with attention"][4] < 0.7
 
 # %% [markdown]
-# The model with attention gets 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> of the lists of four right, on
-# average over four seeds, and 0.95<!-- rnn_attention: additive/exact/4/min .2f --> with the worst of them. (It also has
-# more parameters, 272,834<!-- bottleneck: n_parameters/additive ,.0f --> against 157,890<!-- bottleneck:
-# n_parameters/gru ,.0f -->. Size explains little: a model with one vector and 270,054<!-- rnn_wide: n_parameters ,.0f
-# --> parameters gets 0.14<!-- rnn_wide: exact/2/mean .2f --> of the lists of two right and 0.00<!-- rnn_wide:
-# exact/3/mean .2f --> of three.)
+# Of the lists of four, 0.97<!-- rnn_attention: additive/exact/4/mean .2f --> are right with attention, on average over
+# four seeds (at worst 0.95<!-- rnn_attention: additive/exact/4/min .2f -->). This model is larger, too, but size
+# explains little: with one vector and nearly as many parameters (270,054<!-- rnn_wide: n_parameters ,.0f --> against
+# 272,834<!-- bottleneck: n_parameters/additive ,.0f -->), 0.14<!-- rnn_wide: exact/2/mean .2f --> of the lists of two
+# come out right, and 0.00<!-- rnn_wide: exact/3/mean .2f --> of three.
 #
 # ## Where it looks
 #
-# The weights of each step can be drawn: one row for each German word, one column for each English one. Nobody told the
-# model which word belongs to which. For numbers we know it, and frames mark the right word. Write the two lists one
-# below the other, and draw a line from "sechs" to "six" and one from "dreißig" to "thirty": they cross. ("Und" has a
-# frame at the unit and one at the ten, since it joins the two. The English "and", which German leaves out, has no
-# frame.)
-#
-# The last row and the last column are the **end tokens**: the decoder looks once more before it writes its own. They
-# have no frame either.
+# Where does it look while it writes? We can draw the weights: one row for each German word, one column for each English
+# one. Nobody told the model which word belongs to which, the **alignment** of the two lists. For numbers we know it,
+# and frames mark the right word; where German turns two digits round, they run from right to left. ("Und" has two
+# frames, at the unit and at the ten that it joins. The English "and", which German leaves out, has none, and neither
+# have the end tokens.)
 
 
 # %%
@@ -684,7 +668,7 @@ ax.set(xlabel="English, read", ylabel="German, written")
 plt.show()
 
 # %% [markdown]
-# The same, step by step: below each English word its share, and framed what the new German word translates.
+# The same, step by step: below each English word its share, and in frames what the new German word translates.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 right = [*data.number_alignment(english, german), set()]  # nothing for the end
@@ -718,9 +702,8 @@ assert sum(hit) >= 3
 
 
 # %% [markdown]
-# One example may be luck. In all test lists of up to four, for how many German words is the English word with the
-# largest weight the right one? We count the same for a blind rule, which knows only the two lengths and walks along the
-# diagonal, from the first English word to the last:
+# One example may be luck. In all test lists of up to four, for how many German words does the largest weight lie on a
+# right English word? We count the same for a blind rule, which knows only the two lengths and walks along the diagonal:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, in blue, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (blue), on the same two lists. Orange, as before: the words that each row translates."}}
@@ -764,10 +747,9 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # %% [markdown]
 # "Und" tells us little: two words count as right, and the blind rule nearly always finds one of them. Of the other
 # words, over four seeds, 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> are looked up in the right
-# place, where the blind rule has 0.48. So the model has learned something about where to look, and nobody taught it.
-# (Earlier, statistical translators had a separate part for this, the word **alignment**: which word comes from which.)
+# place, where the blind rule has 0.48. So the model has learned something about where to look.
 #
-# But for a quarter or more of these words the model looks most at another word. Which ones are they?
+# But a quarter or more of these words are looked up elsewhere. Which ones?
 
 # %% tags=["atol=0.5"]
 kinds = {"hundert": [], ",": [], "digits and tens": []}
@@ -785,20 +767,20 @@ for kind, share in right.items():
 assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 
 # %% [markdown]
-# Most of them are one word. When the model writes "hundert", it mostly looks elsewhere than at "hundred". (Where it
-# looks instead differs from training to training; in our example the row is spread thin.) Is that a defect? Let us
-# forbid the decoder every look at "hundred" (`hide` in `translate`); the encoder still reads the whole list.
+# Mostly "hundert". As the model writes this word, it mostly looks elsewhere than at "hundred" (where, differs from
+# training to training). Is that a defect? Let us forbid the decoder every look at "hundred" (`hide` in `translate`).
+# The encoder still reads the whole list.
 
 # %% [markdown]
 # **Predict.** All 200 test lists of four have a "hundred". How many does the model get right without looking at it:
-# hardly any, about half, or as many as before? And with "seven" hidden instead, of the lists that have one: nearly
-# all, about half, or fewer?
+# hardly any, about half, or as many as before? And with "seven" hidden instead, of the lists that have one: nearly all,
+# about half, or fewer?
 #
 # <details><summary>Answer</summary>
 #
-# As many as before with "hundred" hidden, fewer than half with "seven". "Hardly any" is tempting for "hundred": how can
-# one translate a word at which one may not look? But the decoder did not need that state. The state at a digit it does
-# need.
+# As many as before, give or take a few, with "hundred" hidden; fewer than half with "seven". "Hardly any" is tempting
+# for "hundred": how can one translate a word at which one may not look? But the decoder did not need that state. The
+# one at "seven" it does need.
 #
 # </details>
 
@@ -815,28 +797,27 @@ assert abs(shares["hundred"][0] - shares["hundred"][1]) < 0.1
 assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
-# So a missing look at "hundred" does no harm. Two explanations fit, perhaps both are right:
+# Why does a missing look at "hundred" do no harm? Two explanations fit, perhaps both:
 #
-# - **A state is not a word.** The encoder reads in both directions, so the state at "seven" knows that "hundred" comes
-#   next. Who has looked there has seen both.
+# - **A state is not a word.** The encoder reads in both directions, so the state at "seven" can know that "hundred"
+#   comes next. One look there may find both.
 # - **Some words need no look of their own.** Once "sieben" is written, "hundert" can be written from memory.
 #
-# Hiding "seven" does harm: what its neighbours' states know of it is not enough for this decoder. A digit has to be
-# looked up, a "hundred" does not.
+# Hiding "seven" does harm: what its neighbours' states know of it is not enough for this decoder.
 #
-# A map of attention shows which *states* the decoder read; what it needs, one learns by hiding. Remember that at the
-# picture with which [chapter 2](02_self_attention.ipynb) starts.
+# So a map of attention shows which *states* the decoder read. To learn what it *needs*, hide something. Remember that
+# when you see the picture at the start of [chapter 2](02_self_attention.ipynb).
 #
 # **Try it.** Translate a list of your own, in lower case, and hide one of its words: `translate(looking,
-# [data.number_tokens("forty-two, seven")], hide="seven")`, then `hide="forty"`. What comes out right all the same: did a
-# neighbour's state know, or the summary with which the decoder began?
+# [data.number_tokens("forty-two, seven")], hide="seven")`, then `hide="forty"`. If it still comes out right, who knew:
+# a neighbour's state, or the summary with which the decoder began?
 #
 # ## Three ways to score
 #
-# Luong, Pham and Manning (2015) tried simpler scores in place of the small network: **dot**, the dot product $s \cdot
-# h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it first
-# moves to its new state, and then looks, *with the new state*. (What it found is an input of the next step.) With any
-# of the three, the model does far better on our lists than without attention. What became of them is in [chapter
+# The score need not come from a network. Luong, Pham and Manning (2015) tried simpler ones: **dot**, the dot product $s
+# \cdot h_j$, with nothing to learn, and **general**, $s^\top W h_j$. Their decoder also works in another order: it
+# first moves to its new state, and then looks, *with the new state*. With any of the three scores, the model does far
+# better on our lists than without attention. What became of them is in [chapter
 # 2](02_self_attention.ipynb#other-ways-to-score).
 #
 # <details><summary>Which of the three was best on our lists?</summary>
@@ -851,7 +832,7 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # | no attention | 0.76<!-- rnn_attention: gru/exact/1/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/4/mean .2f --> | 0.00<!-- rnn_attention: gru/exact/5/mean .2f --> | |
 #
 # The table does not tell which score is best: the rows differ in the order of the decoder's steps, too, and only one
-# learning rate was tried. And 450 steps are few. "General" starts with a random $W$, and gets from 0.15<!--
+# learning rate was tried. And 450 steps are few: "general" starts with a random $W$, and gets from 0.15<!--
 # rnn_attention: general/exact/4/min .2f --> to 0.77<!-- rnn_attention: general/exact/4/max .2f --> of the lists of four
 # right, depending on the seed.
 #
@@ -859,16 +840,19 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #
 # ## What attention did not mend
 #
-# A state needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine. We
-# compared it with a layer of attention of the same width, in training, on two CPU cores. For one sentence of 128
-# words the GRU took 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long (the
-# median of 25 runs, which lay between 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> and
-# 38<!-- parallel_time: training/batch_1/gru_over_attention/128/max .0f -->), for a batch of 16 such sentences 4.2<!--
-# parallel_time: training/batch_16/gru_over_attention/128/median .1f -->, and for one of 2,048 words 4.1<!--
-# parallel_time: training/batch_1/gru_over_attention/2048/median .1f -->
-# ([results](../book/results/attention.md#parallel-time)). Multiplications do not explain it: at 128 words the GRU
-# needs 1.2 times as many as the layer of attention (both 256 numbers wide), at 2,048 words less than a third. The GRU
-# loses its time waiting for its own last state.
+# A state still needs the state before it. So a GRU takes $n$ steps for $n$ words, one after the other, on any machine.
+# We timed the training of a GRU and of a layer of attention, both 256 numbers wide, on two CPU cores (medians of 25
+# runs; [results](../book/results/attention.md#parallel-time)). The GRU took
+#
+# - 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long for one sentence of 128
+#   words (in single runs from 7<!-- parallel_time: training/batch_1/gru_over_attention/128/min .0f --> to 38<!--
+#   parallel_time: training/batch_1/gru_over_attention/128/max .0f -->),
+# - 4.2<!-- parallel_time: training/batch_16/gru_over_attention/128/median .1f --> times as long for a batch of 16 such
+#   sentences,
+# - 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f --> times as long for one of 2,048 words.
+#
+# Multiplications do not explain it: at 128 words the GRU needs 1.2 times as many, at 2,048 less than a third. It loses
+# its time waiting.
 #
 # If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
 # away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
@@ -877,20 +861,19 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #
 # Not at once. We trained one with about as many parameters as our translator, at one learning rate. After 800 steps it
 # had, on average over three seeds, 0.40<!-- bottleneck: accuracy/transformer/800/4/mean .2f --> of the lists of four
-# right (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to
-# 0.55<!-- bottleneck: accuracy/transformer/800/4/max .2f -->). The recurrent decoder with additive attention had
-# 0.99<!-- bottleneck: accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. For
-# large models, much data and long training, [chapter 8](08b_judging.ipynb#what-the-paper-reported) has the paper's
-# numbers.
+# right (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to 0.55<!-- bottleneck:
+# accuracy/transformer/800/4/max .2f -->). The recurrent decoder with additive attention had 0.99<!-- bottleneck:
+# accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. For large models, much data
+# and long training, [chapter 8](08b_judging.ipynb#what-the-paper-reported) has the paper's numbers.
 #
 # </details>
 #
 # ## What goes wrong: looking at the padding
 #
-# A much-used tutorial, PyTorch's own, has filled its batches up with zeros since June 2023 ([issue
+# PyTorch's own, much-used tutorial has filled its batches up with zeros since June 2023 ([issue
 # 2840](https://github.com/pytorch/tutorials/issues/2840)), and its attention has no mask. Everything runs and the loss
-# falls. Let us forget the mask, too, in our trained model, and translate the single numbers in one batch with a very
-# long sentence (five lists of four, one after the other): most of each row is padding.
+# falls. Let us forget the mask, too, in our trained model. We translate the single numbers in one batch with a very
+# long sentence (five lists of four in a row), so most of each row is padding.
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
@@ -899,11 +882,11 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #
 # <details><summary>Answer</summary>
 #
-# Fewer than half, as a rule; it depends on the seed. Three others leave 0.01<!-- other_seeds:
+# Fewer than half, as a rule; it depends on the seed. (Three others leave 0.01<!-- other_seeds:
 # chapter_1/mask_forgotten/min .2f -->, 0.22<!-- other_seeds: chapter_1/mask_forgotten/median .2f --> and 0.85<!--
-# other_seeds: chapter_1/mask_forgotten/max .2f -->. A state of zeros does not get a score of minus infinity: its score
-# is one like any other, and takes a share of the weight. A zero does add nothing to the sum, but the weight that goes
-# to the zeros is missing at the real words, so the context becomes smaller.
+# other_seeds: chapter_1/mask_forgotten/max .2f -->.) A state of zeros gets a score like any other, and takes a share of
+# the weight. A zero does add nothing to the sum, but the weight that goes to the zeros is missing at the real words, so
+# the context becomes smaller.
 #
 # </details>
 
@@ -923,8 +906,8 @@ assert alone > 0.85 and abs(company["with the mask"] - alone) < 0.02
 assert company["mask forgotten"] < company["with the mask"] - 0.05
 
 # %% [markdown]
-# The shorter a sentence and the longer its neighbours, the more attention goes to nothing. The remedy is one line, and
-# a test is easy: a translation must not change when padding is added.
+# The shorter a sentence and the longer its neighbours, the more attention goes to nothing. The remedy is the mask, one
+# line. A test is easy, too: a translation must not change when padding is added.
 
 # %% [markdown]
 # ## Exercises
@@ -984,10 +967,10 @@ print("right by place:", [f"{share:.2f}" for share in (right / len(sources))[:4]
 # The first number gets through now and then, the others hardly ever at their places.
 
 # %% [markdown]
-# **Exercise 5.** While a translator trains, one number costs nothing extra: the share of *words* that it predicts
-# correctly when the words before them are the right ones. Compute it for the model with one vector, on lists of four,
-# beside the share of lists that it translates without a mistake. (`batch.read` is what the decoder reads,
-# `batch.predicted` the same, one place on.) Why are the two so far apart?
+# **Exercise 5.** During training one number costs nothing extra: the share of *words* that are predicted correctly when
+# the words before them are the right ones. Compute it for the model with one vector, on lists of four (`batch.read` is
+# what the decoder reads, `batch.predicted` the same, one place on). Why is it so far from the share of lists without a
+# mistake?
 
 # %% tags=["hide-cell", "atol=0.15"]
 # Solution 5
@@ -1006,21 +989,17 @@ print(
 # %% [markdown]
 # ## Summary
 #
-# 1. A recurrent encoder–decoder writes a translation from one vector. It learns single numbers soon, lists much
-#    later.
+# 1. A recurrent encoder–decoder writes a translation from one vector. It learns single numbers soon, lists much later.
 # 2. Counted in bits, the vector is large enough; using it takes long to learn. A test on short inputs does not show
 #    that.
-# 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted
-#    average.
-# 4. The weights resemble an alignment of words. They are not one; a likely reason is that a state knows its
-#    neighbours.
-# 5. A recurrent network reads one word after the other, in training, too. Attention alone could read all words at
-#    once.
+# 3. Attention keeps all states of the encoder. At each step the decoder scores them, and reads their weighted average.
+# 4. The weights resemble an alignment of words. They are not one; a likely reason is that a state knows its neighbours.
+# 5. A recurrent network reads one word after the other, in training, too. Attention alone could read all words at once.
 #
 # **Homework 2**, questions 1 and 2, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
-# **Next:** if a decoder can look at a sentence, why not let the sentence look at itself? That is
-# [chapter 2](02_self_attention.ipynb), and there is no recurrence left in it.
+# **Next:** if a decoder can look at a sentence, why not let the sentence look at itself? That is [chapter
+# 2](02_self_attention.ipynb), and there is no recurrence left in it.
 #
 # ## References
 #
@@ -1033,6 +1012,5 @@ print(
 # - Sepp Hochreiter and Jürgen Schmidhuber (1997). *Long short-term memory.* Neural Computation.
 # - Minh-Thang Luong, Hieu Pham and Christopher D. Manning (2015). *Effective approaches to attention-based neural
 #   machine translation.* EMNLP.
-# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le (2014). *Sequence to sequence learning with neural networks.*
-#   NeurIPS.
+# - Ilya Sutskever, Oriol Vinyals and Quoc V. Le (2014). *Sequence to sequence learning with neural networks.* NeurIPS.
 # - Ashish Vaswani et al. (2017). *Attention is all you need.* NeurIPS.

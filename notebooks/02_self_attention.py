@@ -5,12 +5,11 @@
 #
 # What does "it" stand for? You knew before you reached the full stop: the animal. A program that reads one word after
 # the other has to carry "animal" along until "it" arrives, six words later. **Self-attention** carries nothing along.
-# To understand "it", it looks at every word of the sentence at once and decides how much of each to take in.
+# It looks at every word of the sentence at once, and decides how much of each to take into "it".
 #
-# The picture below was measured in MiniLM, a small published model that reads English (exactly: `all-MiniLM-L6-v2`, a
-# small BERT that was trained further to tell which texts mean the same). What it reads are **tokens**: words, pieces
-# of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]` and `[SEP]`. Point at
-# "it", or tap it, or move there with the arrow keys.
+# The picture below was measured in MiniLM, a small published model that reads English (`all-MiniLM-L6-v2`). It reads
+# **tokens**: words, pieces of words and punctuation marks ("didn't" makes three), between two marks of its own, `[CLS]`
+# and `[SEP]`. Point at "it", tap it, or move there with the arrow keys.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -46,9 +45,9 @@ assert tired.weights[3, 1, it].argmax() == animal
 assert tired.weights[3, 1, it, animal] > 0.6
 
 # %% [markdown]
-# At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do
-# with them? (It looks in 72 such ways, with 72 **attention heads**, six layers of twelve, both counted from 0; this
-# is one of them. [Further down](#back-to-it) they read a sentence of yours.)
+# At "it", two thirds of the attention go to "animal". How does a model arrive at such numbers, and what does it do with
+# them? (This is one of MiniLM's 72 **attention heads**: six layers of twelve, both counted from 0. [Further
+# down](#back-to-it) all of them read a sentence of yours.)
 #
 # **After this chapter you can**
 #
@@ -87,8 +86,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # - what they are able to teach, their **key**;
 # - what they actually tell those who listen, their **value**.
 #
-# A pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose these are
-# the scores, one row for each listener. (One may also listen to oneself.)
+# Each pair (listener, teacher) gets a **score**: how well does the teacher's key fit the listener's query? Suppose
+# these are the scores, one row for each listener. (One may also listen to oneself.)
 
 # %%
 people = ["Ada", "Ben", "Chloe", "Dev"]
@@ -135,18 +134,20 @@ print("each row sums to   ", [f"{total:.2f}" for total in hours.sum(dim=1)])
 print("each column sums to", [f"{total:.2f}" for total in hours.sum(dim=0)])
 
 # %% [markdown]
-# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total, since he talks to several people at once. *Giving* attention is limited, so
-# **rows sum to 1**; *receiving* it is not, so a column may sum to anything between 0 and the number of listeners.
+# Nobody can listen for more than an hour, but Dev is heard for 2.41 hours in total, since he talks to several people at
+# once. *Giving* attention is limited, so **rows sum to 1**. *Receiving* it is not: a column may sum to anything between
+# 0 and the number of listeners.
 #
-# What each listener takes home is a mixture of what the teachers said, in the proportions of the listener's row: Ada
-# mostly Dev's value, and a little of Ben's. Now replace people by words. In *self*-attention every word is both
-# listener and teacher, and may listen to itself.
+# Each listener takes home a mixture of what the teachers said, in the proportions of the listener's row: Ada mostly
+# Dev's value, and a little of Ben's.
+#
+# Now replace people by words. In *self*-attention every word is both listener and teacher.
 #
 # ## Two words by hand
 #
 # Our sentence has two words: "Thinking Machines". We want the new vector of "Thinking". Its query $q_1$ and the two
-# keys $k_1, k_2$ have 64 numbers each ($d_k = 64$), and within a vector all of them are equal, so that no calculator is
-# needed. Each value has two numbers.
+# keys $k_1, k_2$ have 64 numbers each ($d_k = 64$). Within a vector all are equal, so that you need no calculator. Each
+# value has two numbers.
 
 # %%
 q1 = torch.ones(64)
@@ -158,9 +159,9 @@ print("q1 · k1 =", (q1 @ k1).item(), "  (64 times 1.75)")
 print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 
 # %% [markdown]
-# The score of two vectors is their dot product: 112 and 96. In the **Transformer** of *Attention is all you need*
-# (Vaswani et al., 2017; from now on "the paper") every score is divided by $\sqrt{d_k}$; a section further down says
-# why. Here $\sqrt{d_k} = 8$, and the divided scores are 14 and 12.
+# The score of two vectors is their dot product: 112 and 96. The **Transformer** of *Attention is all you need* (Vaswani
+# et al., 2017; from now on "the paper") divides every score by $\sqrt{d_k}$. (We shall see why.) Here $\sqrt{d_k} = 8$,
+# which leaves 14 and 12.
 
 # %% [markdown]
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
@@ -200,8 +201,8 @@ draw("thinking_machines")
 #
 # ## Where queries, keys and values come from
 #
-# A word arrives as one vector $x$, a row of $d_{model}$ numbers. Three matrices make of it a query, a key and a value.
-# They are the same three for every word, and their entries are *learned*:
+# So far queries, keys and values were given. But a word arrives as one vector $x$, a row of $d_{model}$ numbers. Three
+# matrices, *learned* and the same for every word, make a query, a key and a value of it:
 #
 # $$q_i = x_i W^Q, \qquad k_j = x_j W^K, \qquad v_j = x_j W^V.$$
 #
@@ -229,9 +230,8 @@ draw("queries_keys_values")
 
 # %% [markdown]
 # A key says "I am a noun" (1, 0) or "I am a verb" (0, 1). A query says what the word looks for: "bites" asks for nouns
-# (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A value says animal, human or action. A
-# query and a key are multiplied with each other and must be equally wide: $d_k = 2$. A value is only averaged with
-# other values, so it may have a width of its own: $d_v = 3$.
+# (2, 0), the nouns ask for a verb (0, 2). The 2 says how strongly they ask. A value says animal, human or action. Query
+# and key must be equally wide to be multiplied, $d_k = 2$; a value may have a width of its own, $d_v = 3$.
 #
 # First slowly, one query at a time.
 
@@ -249,12 +249,12 @@ Z_slow = torch.stack([attend_one(i) for i in range(n)])
 print(Z_slow)
 
 # %% [markdown]
-# The middle row is the new vector of "bites": almost half animal, almost half human, with a little action. From its own
-# vector one could not tell that an animal and a human take part.
+# The middle row is the new vector of "bites": almost half animal, almost half human, with a little action. Its old
+# vector knew of neither animal nor human.
 #
-# This took nine dot products, one by one. But the table of all of them is one matrix product, $Q K^\top$, where the
-# words' queries are the rows of $Q$ and their keys the rows of $K$. The averages of the values are another. So the
-# loops disappear, and what remains is the formula of the paper:
+# This took nine dot products, one by one. But if the queries are the rows of $Q$ and the keys those of $K$, one matrix
+# product, $Q K^\top$, is the table of all nine. The averages of the values are another. So the loops disappear, and
+# what remains is the formula of the paper:
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 
@@ -272,15 +272,14 @@ print("new vectors\n", Z)
 torch.testing.assert_close(Z, Z_slow)
 
 # %% [markdown]
-# Four lines, and no word waits for another: a graphics processor can work on all of them at once. The price is in the
-# shape of `scores`: $n \times n$ numbers, so a text twice as long has four times as many.
+# Four lines, and no word waits for another: a graphics processor can work on all at once. The price is the table of $n
+# \times n$ scores: a text twice as long has four times as many.
 #
 # ## Why divide by √d_k?
 #
-# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent, with mean 0 and variance
-# 1. Then each product has mean 0 and variance 1 as well, and the variances add up. So the sum has variance $d_k$ and
-# standard deviation $\sqrt{d_k}$: the wider the vectors, the larger the scores, whatever the words are. A thousand
-# draws confirm it.
+# A dot product is a sum of $d_k$ products. Suppose the numbers in $q$ and $k$ are independent and have variance 1 and
+# mean 0. Then so has each product, and variances add up: the sum has variance $d_k$ and standard deviation
+# $\sqrt{d_k}$. The wider the vectors, the larger the scores. A thousand draws confirm it.
 
 # %%
 for width in (4, 64, 1024):
@@ -290,9 +289,8 @@ for width in (4, 64, 1024):
     print(f"divided by √d_k {(dots / math.sqrt(width)).std():.1f}")
 
 # %% [markdown]
-# Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor and watch their shares:
-# the larger the factor, the more goes to the largest score alone. Leaving out the division at $d_k = 64$ does the same as
-# a factor of 8.
+# Softmax is sensitive to scale. Below, multiply the scores of eight keys by a factor: the larger it is, the more goes
+# to the largest score alone. Leaving out the division at $d_k = 64$ is a factor of 8.
 
 # %% tags=["hide-input", "nbval-ignore-output"]
 eight = torch.randn(8).sort(descending=True).values
@@ -304,10 +302,10 @@ sharpness = SoftmaxDial(
 sharpness
 
 # %% [markdown]
-# Giving nearly everything to one key is no harm in itself; perhaps the word *should* look at one other only. The harm
-# is in training: such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own score
-# is $w_i (1 - w_i)$, with respect to the score of another key $-w_i w_j$. If one weight is nearly 1 and the others are
-# nearly 0, all these products are nearly 0.
+# Giving nearly everything to one key is no harm in itself: perhaps the word *should* look at one other only. But in
+# training such a query gets almost no gradient. The derivative of a weight $w_i$ with respect to its own score is $w_i
+# (1 - w_i)$, with respect to another key's score $-w_i w_j$. If one weight is nearly 1 and the others are nearly 0, all
+# these products are nearly 0.
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
@@ -329,7 +327,7 @@ for pair in ([14.0, 12.0], [112.0, 96.0]):
     print(f"scores {pair}: weight {w[0]:.7f}, its derivative {gradient[0]:.1e}")
 
 # %% [markdown]
-# How often does that happen? Measured for random queries, each with eight random keys (the folded cell says how):
+# How often does that happen? We count it for random queries, each with eight random keys:
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over d_k from 1 to 1024, a logarithmic axis. With the division by the root of d_k the share of queries that get next to nothing stays at zero; without it, it rises from zero at 4 to about 0.2 at 64 and about two thirds at 1024."}, "figure": {"caption": "Share of queries whose weights hardly answer any more when the query changes (size of \u2202w/\u2202q below 0.01, our own threshold). With 0.001 as threshold, and without the division, it is about one query in ten at 64 and more than half at 1,024. 8 keys, 2,000 draws for each width."}}
@@ -373,17 +371,17 @@ assert 0.5 < share_below(without, 0.001)[-1] < 0.65
 assert without[3].median() > 0.95 * with_division[3].median()
 
 # %% [markdown]
-# Without the division, one query in five gets next to no gradient at a width of 64, and two in three at 1,024. At 64 the
-# typical query, the median, gets no less than with the division.
+# Without the division, one query in five gets next to no gradient at a width of 64, and two in three at 1,024. (At 64
+# the typical query, the median, gets no less than with the division.)
 #
 # ## Masks: what must not be seen
 #
-# Sometimes a query must not look at some of the keys.
+# So far every word sees every other. Sometimes it must not.
 #
 # - **The future.** A model that learns to predict the next word may not see that word. Position $i$ may attend to
 #   positions $0 \dots i$ only: a **causal mask**.
 # - **Padding.** The sentences of a batch are the rows of one table. Short ones are filled up with **padding**, which
-#   carries no meaning.
+#   means nothing.
 #
 # In this book a mask is a table of booleans, and `True` always means *may attend*. Each kind takes one line of code.
 
@@ -402,11 +400,11 @@ print("causal mask\n", causal.int())
 print("padding, a row for each sentence\n", real_words.int())
 
 # %% [markdown]
-# A row of the padding mask holds for *all* queries of its sentence; chapter 3 uses it in a batch.
+# A row of the padding mask holds for *all* queries of its sentence.
 #
 # How do we forbid a key? Not with a score of 0: in Chloe's hour, each 0 still got a share of 0.02. A score of minus
-# infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the keys that are left share all
-# of the attention.
+# infinity gets none, since $e^{-\infty} = 0$. It goes in *before* the softmax, so that the other keys share all of the
+# attention.
 
 # %% [markdown]
 # **Predict.** A query scores five keys with 2, 1, 3, 0 and 1, and gives the first of them 0.22 of its attention. Now
@@ -415,8 +413,8 @@ print("padding, a row for each sentence\n", real_words.int())
 # <details><summary>Answer</summary>
 #
 # 0.73, that is $e^2 / (e^2 + e^1)$: the two that are left share everything. 0.22 would mean that the share of the
-# forbidden keys is lost; that is what happens to those who mask after the softmax. 0.56 is what the first key gets if
-# the forbidden scores are set to 0: three zeros still take $3 / (e^2 + e^1 + 3) = 0.23$ of the attention.
+# forbidden keys is lost; that happens to those who mask after the softmax. 0.56 is what comes of forbidden scores of 0:
+# three zeros still take $3 / (e^2 + e^1 + 3) = 0.23$ of the attention.
 #
 # </details>
 
@@ -430,15 +428,15 @@ for forbidden in (-math.inf, 0.0):
 # %% [markdown]
 # ## All of it as a function
 #
-# Here it is, step by step, for our three words and with a causal mask. (The last word, "man", sees everything, so its
-# row is the same as in the tables above.)
+# Here are all the parts, one after the other, for our three words and with a causal mask. (The last word, "man", sees
+# everything, so its row is as before.)
 
 # %% tags=["remove-input"]
 draw("attention_steps")
 
 # %% [markdown]
-# In code it is the last three of our four lines, with the mask after the first of them. (`transpose(-2, -1)` swaps the
-# last two dimensions, so others may stand in front, such as the sentences of a batch.)
+# In code: the last three of our four lines, with the mask after the first. (`transpose(-2, -1)` swaps the last two
+# dimensions, so others may stand in front, such as the sentences of a batch.)
 
 
 # %%
@@ -459,9 +457,9 @@ print(attention(Q, K, V, causal_mask(3)))
 # %% [markdown]
 # You should be able to write this function without looking.
 #
-# Below, "dog bites man" is yours to change, from the words and the three matrices down: type in a box, or use the arrow
-# keys, which step by 0.1. Queries, keys and values follow; those that you type yourself stay until a word or their
-# matrix changes. Four things to try.
+# Below, "dog bites man" is yours to change, words and matrices: type in a box, or step by 0.1 with the arrow keys.
+# Queries, keys and values follow; what you type into these stays until a word or their matrix changes. Four things to
+# try.
 #
 # 1. What query must "dog" have to look at nothing but itself?
 # 2. How large must the query of "bites" be until the weights look the same with and without the division by
@@ -473,8 +471,8 @@ print(attention(Q, K, V, causal_mask(3)))
 #
 # 1. There is none, as long as the future is not hidden. "dog" and "man" have the same key, (1, 0), and so the same
 #    score from every query. You have to change a *key*; a query alone cannot tell apart what looks the same.
-# 2. From about (6.6, 0) on. The nouns then lead by 6.6, or by 6.6 / √2 = 4.7 after the division. Either way the
-#    verb's share is below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
+# 2. From about (6.6, 0) on. The nouns then lead by 6.6, or by 6.6 / √2 = 4.7 after the division. Either way the verb's
+#    share is below 0.005, and the weights are shown as 0.50, 0.00, 0.50.
 # 3. That of "dog", the first: it sees nothing but itself, and its output is its own value.
 # 4. $W^K$. The two nouns differ in animal and human only, and these rows of $W^K$ are zero: hence the equal keys. A 1
 #    from human to noun makes the key of "man" (2, 0). "bites" then gives it 0.77 and "dog" 0.19.
@@ -501,8 +499,7 @@ torch.testing.assert_close(ours_in_the_page, weights.double(), rtol=0, atol=1e-6
 # %% [markdown]
 # ## As a layer
 #
-# In a model the three matrices are learned, so they become the weights of three linear layers, in a module that one can
-# put into a network:
+# In a model the three matrices are learned. So they become three linear layers of a module, ready for a network:
 
 # %% tags=["remove-cell"]
 chance = torch.get_rng_state()
@@ -538,8 +535,7 @@ torch.set_rng_state(chance)
 # %% [markdown]
 # ## What self-attention cannot see
 #
-# We shuffle five random words, and print how far each word's new vector is, in any entry, from the one it had in the
-# old order.
+# We shuffle five random words. How far does each word's new vector move, in the entry that moves most?
 
 # %% [markdown]
 # **Predict.** No mask, and word 3 now comes first, then 0, 4, 1 and 2. How many of the five new vectors change: none,
@@ -635,19 +631,18 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 
 # %% [markdown]
 # So the weights respond to a word that comes later, but they do not point neatly at the right noun. And we chose this
-# head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019,
-# say no; Wiegreffe and Pinter, 2019, answer them); chapter 16 comes back to it.
+# head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019, say
+# no; Wiegreffe and Pinter, 2019, answer them); chapter 16 comes back to it.
 #
-# **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks). At
-# first layer 3, head 1 is shown, the head above; press a token it looks at, and the share is computed before your eyes.
+# **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks). It
+# begins with layer 3, head 1, the head above. Press a token it looks at, and the share is computed before your eyes.
 #
 # ## What goes wrong
 #
 # ### Softmax over the wrong axis
 #
-# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning. Which axis does it take? In a batch of two
-# sentences of five words, the shares should sum to 1 over the five keys of a query, and not over the two sentences, for
-# neither looks at the other.
+# `F.softmax(scores)` without `dim` still runs in PyTorch, with a warning. Which axis does it take? Here are two
+# sentences of five words. The shares should sum to 1 over the five keys of a query, and not over the two sentences.
 
 # %%
 import warnings
@@ -678,20 +673,21 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 
 # %% [markdown]
 # The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
-# forbidden scores still stand in the denominator: the first word's output depends on words that it must not see. The
+# forbidden scores still stand in the denominator, so the first word's output depends on words that it must not see. The
 # future leaks in after all.
 #
 # ### A query that may look at nothing
 #
-# A query may have *no* allowed key: in a sentence of nothing but padding, say. Every score is then $-\infty$, softmax
-# divides 0 by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the
-# end, the loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.** Our
-# `attention`, with its $-\infty$, breaks it; the library's forms, which later chapters import, keep it.
+# In a sentence of nothing but padding, a query has *no* allowed key. Every score is then $-\infty$, softmax divides 0
+# by 0, and PyTorch calls the result `nan`, not a number. Whatever it is added to becomes `nan`, too: in the end, the
+# loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.** Our `attention`
+# breaks it; the library's forms, which later chapters import, keep it.
 #
 # **For those who write libraries.** How far the future leaks through a late mask, and what the library's forms do more
 # than yours.
 #
-# Here are the derivatives of the first word's weight on itself with respect to its five scores; all should be 0.
+# Here are the derivatives of the first word's weight on itself with respect to its five scores. It sees nothing else,
+# so all should be 0.
 
 # %%
 s = of_one.clone().requires_grad_()
@@ -706,16 +702,15 @@ for name, weight in {"after": late, "before": early}.items():
 # differences below say.
 #
 # `attention_weights` gives the weights alone. In place of $-\infty$ it writes the lowest number of the scores' type;
-# beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the same
-# share, and the second mask sets these shares to zero. `scaled_dot_product_attention` mixes the values with them.
+# beside an ordinary score, such a low one still gets a share of 0. If *all* scores are that low, every key gets the
+# same share, and the second mask sets these shares to zero. `scaled_dot_product_attention` mixes the values with them.
 #
 # `fused_attention` calls PyTorch's own function and adds the rule about zeros. **Fused** means: one program goes from
 # Q, K and V to the output, block by block, and never stores the $n \times n$ table, where PyTorch has such a program.
 # (On a CPU it has none with dropout, or if $d_v \ne d_k$, as in our example; then the table is stored after all.) At
-# 1,024 words it was 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one
-# by one, on two CPU cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a
-# module of it, which knows whether the model is being trained: only then does it use dropout ([chapter
-# 5](05_encoder.ipynb)).
+# 1,024 words it was 3.5<!-- attention_speed: explicit_over_fused/1024/median .1f --> times as fast as the steps one by
+# one, on two CPU cores ([results](../book/results/attention.md#attention-speed)). `DotProductAttention` makes a module
+# of it. It uses dropout only while the model is being trained ([chapter 5](05_encoder.ipynb)).
 
 
 # %% tags=["atol=1e-6"]
@@ -816,8 +811,8 @@ for name, changed in {
 # gone.
 
 # %% [markdown]
-# **Exercise 2.** Two keys, two scores. How far apart must the scores be for the first key to get 0.99 of the attention?
-# Find the number with a pencil, then check it.
+# **Exercise 2.** Two keys, two scores. How far apart must they be for the first key to get 0.99 of the attention? Find
+# the number with a pencil, then check it.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -826,9 +821,8 @@ apart = math.log(99)
 print(f"{apart:.2f} apart:", torch.tensor([apart, 0.0]).softmax(dim=-1))
 
 # %% [markdown]
-# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. Then "dog" as query and
-# "man" as key would have the same score as "man" as query and "dog" as key. Are the *weights* symmetric too? Measure
-# both, for the random words in `five`.
+# **Exercise 3.** Suppose a model used the same matrix for queries and keys, $W^K = W^Q$. Then "dog" would score "man"
+# as "man" scores "dog". Are the *weights* symmetric too? Measure both, for the random words in `five`.
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -864,7 +858,7 @@ print("outputs that move:", moved.nonzero().flatten().tolist())  # 4, 5 and 6
 # **Exercise 5.** Build it: attention that never stores a whole row of weights. Go through the keys one at a time, and
 # keep three things for a query: the largest score so far, the sum of $e^{s_j - \text{largest}}$ so far, and the sum of
 # the values, each times its $e^{s_j - \text{largest}}$. When a larger score turns up, both sums must be made smaller.
-# This is the idea behind the fused form that PyTorch uses.
+# (PyTorch's fused form is built on this idea.)
 
 
 # %% tags=["hide-cell", "atol=1e-5"]
