@@ -170,8 +170,8 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
-# MiniLM's words apart? (We measure the mean cosine of two different words after six layers. As published, it is about
-# 0.4; it is 1 where all vectors point the same way.)
+# MiniLM's words apart? (We measure the mean cosine of two different words after six layers: about 0.4 as published, 1
+# where all vectors point the same way.)
 #
 # <details><summary>Answer</summary>
 #
@@ -229,7 +229,7 @@ assert cosines(last)[off].mean() < 0.37
 #
 # Why does averaging make words alike? Take three words that are single numbers, 0, 4 and 8. Each gives half of its
 # attention to itself and a quarter to each of the others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays
-# at 4, the third becomes 5. The next layer does the same with 3, 4 and 5.
+# at 4, the third becomes 5.
 
 # %%
 weights = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
@@ -490,7 +490,7 @@ draw("pre_and_post_norm")
 # motion](../book/motion.md#a-vector-on-its-way). (With some of its random weights, words end together even with the
 # plus.)
 #
-# What follows from the place of the norm? Here is how long a word's vector is after each of 24 untrained blocks of
+# What follows from the place of the norm? Here is the length of a word's vector after each of 24 untrained blocks of
 # either kind:
 
 
@@ -673,8 +673,7 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 # %% [markdown]
 # ### How many parameters?
 #
-# Attention has four matrices $d \times d$, each with a bias. The feed-forward layer has two, $d \times d_{\text{ff}}$
-# and back, with biases of $d_{\text{ff}}$ and $d$. Each LayerNorm has $\gamma$ and $\beta$:
+# A block has matrices with their biases, and a $\gamma$ and a $\beta$ for each LayerNorm:
 #
 # $$\underbrace{4 d^2 + 4d}_{\text{attention}} + \underbrace{2\, d\, d_{\text{ff}} + d_{\text{ff}} + d}_{\text{feed-forward}} + \underbrace{2 \cdot 2d}_{\text{two norms}}$$
 
