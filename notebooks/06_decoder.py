@@ -611,7 +611,7 @@ assert_close(plain, librarys)
 print(f"largest difference of a score: {(plain - librarys).abs().max():.5f}")
 
 # %% [markdown]
-# Two dates go in. With random weights the scores mean nothing yet, but their shape is right:
+# Two dates go in. With random weights the scores mean nothing yet, but they have the right shape:
 
 # %%
 config = TransformerConfig(
@@ -632,8 +632,8 @@ assert_close(hidden @ E.T + model.output_bias, logits)
 assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
-# Does it compute what PyTorch's `nn.Transformer` does? That is the two stacks only, each with one more LayerNorm at its
-# end. So the folded cell gives our stacks such norms, and lends torch's our embeddings and scores. It compares the
+# Does it compute what PyTorch's `nn.Transformer` does? PyTorch has the two stacks only, each with one more LayerNorm at
+# its end. So the folded cell gives our stacks such norms, and lends torch's our embeddings and scores. It compares the
 # scores and the gradient of $E$: a model could give the right scores and still learn the wrong thing.
 
 
