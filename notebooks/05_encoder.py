@@ -1,13 +1,13 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. It means: no recurrence, no convolution. Around its
-# attention stands more, and here is what happens to a trained model when one small thing of it is taken away. A layer
-# of MiniLM has two halves: attention, and after it a small network that works on each word by itself. Neither half
-# *replaces* a word's vector $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus
-# signs out of every layer, and nothing else. MiniLM reads our sentence about the tired animal, and after every second
-# layer we compare each word with every other: as published in the upper row of the picture, without plus signs in the
-# lower. Strong blue means that two vectors point the same way.
+# *Attention is all you need*, says the title of the paper. It means: no recurrence, no convolution. More stands around
+# its attention. Take one small piece of that away from a trained model, and see.
+#
+# A layer of MiniLM has two halves: attention, then a small network that works on each word by itself. Neither half
+# *replaces* a word's vector $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus signs
+# out of every layer, and nothing else: $f(x)$ alone goes on. The model reads our sentence about the tired animal, and
+# after every second layer we compare each word with every other. Strong blue means that two vectors point the same way.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -111,18 +111,18 @@ for ax, (name, hidden, layer) in zip(
 plt.show()
 
 # %% [markdown]
-# Without its plus signs a trained model with 72 attention heads ends up with vectors that all point the same way,
-# whatever the word. So there is more to a layer than attention. This chapter says what stands around it and why, and
-# how six such layers become **the encoder**, the half of the Transformer that reads.
+# Without its plus signs a trained model with 72 attention heads makes all vectors point the same way, whatever the
+# word. So attention is not all. This chapter says what stands around it, and why. Six such layers make **the encoder**,
+# the half of the Transformer that reads.
 #
 # **After this chapter you can**
 #
 # - write the encoder block from memory;
 # - say what residual connections do to the words and to the gradient, and measure both;
-# - compute layer normalisation by hand, and say which numbers share a mean there and which in batch normalisation;
+# - compute layer normalisation by hand, and tell it from batch normalisation;
 # - say what the feed-forward layer does that attention cannot;
 # - say where the norm stands in the paper (post-norm) and where today (pre-norm), and what follows;
-# - count a block's parameters and operations, and say when attention is the expensive part and when it is not.
+# - count a block's parameters and operations, and say when attention is the expensive part.
 #
 # **Time** about 90 minutes. **You need** chapters [2](02_self_attention.ipynb), [3](03_multi_head_attention.ipynb) and
 # [4](04_order.ipynb).
@@ -130,14 +130,14 @@ plt.show()
 # %% [markdown]
 # ## The block
 #
-# Here is one whole layer, an **encoder block**, with three words on their way through. Read it from below:
+# Here is one layer, an **encoder block**, with three words on their way through. Read it from below:
 
 # %% tags=["remove-input"]
 draw("words_through_a_block")
 
 # %% [markdown]
-# In code it is four lines, with the letters of the drawing. Two parts are new: LayerNorm brings a vector back to one
-# size, and the feed-forward network is two matrices with a ReLU between them, which sets negative numbers to 0.
+# In code it is four lines, with the letters of the drawing. Two parts are new. LayerNorm brings a vector back to one
+# size. The feed-forward network is two matrices with a ReLU between them, which sets negative numbers to 0.
 
 
 # %%
@@ -170,14 +170,14 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
-# MiniLM's words apart? (We measure the mean cosine of two different words after six layers. As published, it is about
-# 0.4; it is 1 where all vectors point the same way.)
+# MiniLM's words apart? (We measure the mean cosine of two different words after six layers: about 0.4 as published, 1
+# where all vectors point the same way.)
 #
 # <details><summary>Answer</summary>
 #
-# The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other
-# only, and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network,
-# and without its plus words do come out a little more alike. But averaging does it much faster.
+# The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other only,
+# and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network, and
+# without its plus words do come out a little more alike. But averaging does it much faster.
 #
 # </details>
 
@@ -199,8 +199,8 @@ assert cosines(whole[6])[off].mean() < 0.5
 assert cosines(cut[4])[off].mean() > 0.99
 
 # %% [markdown]
-# Attention averages words. Is that what makes them alike? The cut has also blocked the way on which a word's own vector
-# passes. A mask tells the two apart: each word may attend to itself alone, so that nothing is averaged.
+# Attention averages words. Is that what makes them alike? Or is it that without the plus a word's own vector is lost? A
+# mask tells the two apart: let each word attend to itself alone, and nothing is averaged.
 
 # %% [markdown]
 # **Predict.** Both plus signs are out, and each word attends to itself only. With the plus signs in, this mask gives
@@ -229,7 +229,7 @@ assert cosines(last)[off].mean() < 0.37
 #
 # Why does averaging make words alike? Take three words that are single numbers, 0, 4 and 8. Each gives half of its
 # attention to itself and a quarter to each of the others. The first becomes ½ · 0 + ¼ · 4 + ¼ · 8 = 3, the second stays
-# at 4, the third becomes 5. The next layer does the same with 3, 4 and 5.
+# at 4, the third becomes 5.
 
 # %%
 weights = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
@@ -239,21 +239,21 @@ for layer in range(4):
     x = weights @ x
 
 # %% [markdown]
-# An average lies between the numbers that it is made of, so no layer of averages can spread the words over a wider
-# range. This one narrows it by a factor of four each time, and soon nothing is left to tell the words apart. The
-# projections $W^V$ and $W^O$ move and stretch the numbers, but what was equal stays equal. For stacks of self-attention
-# alone, with weights that are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
+# An average lies between the numbers that it is made of, so no layer of averages can widen the range of the words. This
+# one narrows it by a factor of four each time, and soon nothing tells the words apart. The projections $W^V$ and $W^O$
+# move and stretch the numbers, but what was equal stays equal. For stacks of self-attention alone, with weights that
+# are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
-# The remedy is to let a layer *add* to what is there. If $f$ is the layer's work,
+# The remedy: let a layer *add* to what is there. If $f$ is the layer's work,
 #
 # $$x \;\mapsto\; x + f(x).$$
 #
-# This is a **residual connection** (He et al., 2016): $f$ has to learn only the difference, the residue, and where it
-# has nothing to say it can say zero. A block has two of them, one around each **sublayer**, as its halves are called.
-# Here is the block again, laid on its side. The thick line is the **residual stream**, a word's vector on its way from
-# layer to layer:
+# This is a **residual connection** (He et al., 2016). Now $f$ has to learn only the difference, the residue, and it can
+# say zero where it has nothing to say. A block has two of them, one around each **sublayer**, as its halves are called.
+# Here is the block again, on its side. The thick line is the **residual stream**, a word's vector on its way from layer
+# to layer:
 
 # %% tags=["remove-input"]
 draw("residual_stream")
@@ -268,16 +268,14 @@ for layer in range(4):
     x = x + weights @ x
 
 # %% [markdown]
-# They no longer fall together. (Measured against their size they still draw closer, but more slowly: **try** `x = (x +
-# weights @ x) / 2`. How far it goes depends on the weights: with some of the random ones of [A vector on its
-# way](../book/motion.md#a-vector-on-its-way), words end together even with the plus.)
+# They no longer fall together. (Measured against their size they still draw closer, but more slowly: **try**
+# `x = (x + weights @ x) / 2`.)
 #
-# The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$. Its derivative is 0.5, and
-# through 24 such layers the chain rule multiplies 24 of them: $0.5^{24}$, one part in 17 million. The derivative of
-# $x + f(x)$ is $1 + 0.5$. Even where $f$ has a derivative of 0, that 1 remains, and the gradient passes. (Only a
-# derivative near −1 would undo it.)
+# The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$, with a derivative of 0.5.
+# Through 24 such layers the chain rule gives $0.5^{24}$, one part in 17 million. The derivative of $x + f(x)$ is
+# $1 + 0.5$. Even where $f$ has a derivative of 0, the 1 remains, and the gradient passes.
 #
-# The price is that a gradient can now grow: $1.5^{24}$ is about 17,000. The remedy is a norm.
+# The price: a gradient can now grow; $1.5^{24}$ is about 17,000. The remedy is a norm.
 
 # %% [markdown]
 # ## Normalisation
@@ -288,10 +286,10 @@ for layer in range(4):
 #
 # $$(-1.34,\; -0.45,\; 0.45,\; 1.34).$$
 #
-# The result has mean 0 and variance 1, whatever came in; (10, 30, 50, 70) gives the same. This is **layer
-# normalisation** (Ba, Kiros and Hinton, 2016). So that the model may choose another scale and centre for each
-# dimension, two learned vectors follow, $\gamma$ (ones at the start) and $\beta$ (zeros). A tiny $\varepsilon$ avoids a
-# division by zero when all numbers are equal:
+# It has mean 0 and variance 1. From (10, 30, 50, 70) comes the same. This is **layer normalisation** (Ba, Kiros and
+# Hinton, 2016). Two learned vectors follow, $\gamma$ (ones at the start) and $\beta$ (zeros), so that the model may
+# choose another scale and centre for each dimension. A tiny $\varepsilon$ avoids a division by zero when all numbers
+# are equal:
 #
 # $$\operatorname{LayerNorm}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta.$$
 
@@ -315,8 +313,8 @@ assert_close(layer_norm(x, gamma, beta), F.layer_norm(x, (12,), gamma, beta))
 # %% [markdown]
 # ### Which axis?
 #
-# You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). The formula is the same; what
-# differs is which numbers share a mean. Text comes with three axes, (batch, n, d_model):
+# You may know **batch normalisation** from image networks (Ioffe and Szegedy, 2015). It has the same formula, but other
+# numbers share a mean. Text comes with three axes, (batch, n, d_model):
 
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two drawings of a block of 3 sentences, 4 positions and 5 features. LayerNorm: one row of five features of one word is coloured. BatchNorm: a whole slice is coloured, one feature of all words of all sentences."}, "figure": {"caption": "Which numbers share one mean and one variance (orange). LayerNorm looks at one word; BatchNorm looks at one feature of all words of all sentences."}}
@@ -346,11 +344,10 @@ for i, (title, chosen) in enumerate(panels.items()):
 plt.show()
 
 # %% [markdown]
-# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word, and BatchNorm takes 5, one
-# for each feature. So LayerNorm does the same for a batch of one, for any length, in training and in use. With
-# BatchNorm a sentence's vectors depend in training on the rest of its batch, padding included (measured in the folded
-# cell). In Transformers for text the batch statistics of BatchNorm were found to fluctuate too much from step to step
-# (Shen et al., 2020).
+# For 3 sentences of 4 words with 5 features, LayerNorm takes 12 means, one for each word. BatchNorm takes 5, one for
+# each feature. So LayerNorm does the same for a batch of one, for any length, in training and in use. With BatchNorm,
+# in training, a sentence's vectors depend on the rest of its batch (the folded cell measures it), padding included. And
+# in Transformers for text the batch's statistics were found to fluctuate strongly during training (Shen et al., 2020).
 
 # %% tags=["hide-cell"]
 # The same sentence in two batches, beside others whose numbers are larger by 3
@@ -374,13 +371,14 @@ assert_close(norms["BatchNorm"](X), per_feature)
 # ## Feed-forward: each word by itself
 #
 # Attention moves information from word to word, but once its shares are known it only averages vectors and multiplies
-# them by matrices. In the second half of a block a small network with one hidden layer works on each word by itself:
+# them by matrices. The second half of a block is a small network with one hidden layer. It works on each word by
+# itself:
 #
 # $$\operatorname{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2.$$
 #
 # It is four times as wide inside as outside: $d_{\text{model}} = 512$, $d_{\text{ff}} = 2048$. What can it do that a
-# matrix cannot? The smallest example is the absolute value. For a single number $x$, what a matrix computes is a
-# straight line, and $|x|$ has a corner. Two hidden units do: one for the positive part, one for the negative.
+# matrix cannot? The smallest example is the absolute value of a single number. A matrix draws a straight line, and
+# $|x|$ has a corner. Two hidden units can draw that, one for the positive part and one for the negative:
 
 # %%
 W_1, W_2 = torch.tensor([[1.0, -1.0]]), torch.tensor([[1.0], [1.0]])
@@ -390,13 +388,13 @@ print("hidden:", hidden.tolist())
 print("output:", (hidden @ W_2).flatten().tolist())
 
 # %% [markdown]
-# The function that makes the corner, $\max(0, x)$, is called **ReLU**. BERT and the Vision Transformer use one whose
-# corner is rounded off, **GELU** (Hendrycks and Gimpel, 2016).
+# The function that makes the corner, $\max(0, x)$, is called **ReLU**. BERT and the Vision Transformer round the corner
+# off, with **GELU** (Hendrycks and Gimpel, 2016).
 #
 # <details><summary>GELU as a formula</summary>
 #
-# It is $x\,\Phi(x)$, where $\Phi(x)$ is the probability that a normal random number lies below $x$. At $x = 1$ that
-# is 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
+# It is $x\,\Phi(x)$, where $\Phi(x)$ is the probability that a normal random number lies below $x$. At $x = 1$ that is
+# 1 · 0.84 = 0.84; at $x = -1$ it is −1 · 0.16 = −0.16.
 #
 # </details>
 
@@ -438,8 +436,8 @@ class FeedForward(nn.Module):
 # <details><summary>Answer</summary>
 #
 # All five for attention, one for the feed-forward layer. `nn.Linear` multiplies the last axis and leaves the others
-# alone, so each word meets the same $W_1$ and $W_2$ without meeting the others. The shared weights make it tempting
-# to think that the words influence each other. But no word's numbers enter another word's sum.
+# alone: each word meets the same $W_1$ and $W_2$, and never another word. The shared weights make it tempting to think
+# that the words influence each other. But no word's numbers enter another word's sum.
 #
 # </details>
 
@@ -454,7 +452,7 @@ for name, layer in both.items():
 
 # %% [markdown]
 # (The same layer is also described as one product with a long table of all words, or as two **convolutions with kernel
-# 1**. All three are one function, as the folded cell shows.)
+# 1**. The folded cell shows that all three are one function.)
 
 # %% tags=["hide-cell", "atol=2e-5"]
 feed_forward = FeedForward(d_model=8, d_ff=32)
@@ -478,9 +476,9 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 #
 # ### Before or after?
 #
-# The paper puts the norm *after* the sum, on the stream itself: **post-norm**, our `PlainBlock`. Most large language
-# models since GPT-2 put it *before* the sublayer, on the branch that leads to it: **pre-norm** (in PyTorch,
-# `norm_first=True`). BERT and its relatives kept the paper's order.
+# The paper puts the norm *after* the sum, on the stream itself: **post-norm**, our `PlainBlock`. BERT and its relatives
+# kept this order. Most large language models since GPT-2 put the norm *before* the sublayer, on the branch that leads
+# to it: **pre-norm** (in PyTorch, `norm_first=True`).
 #
 # $$\begin{aligned} \text{post-norm:} \quad & \operatorname{LayerNorm}(x + f(x)) \\ \text{pre-norm:} \quad & x + f(\operatorname{LayerNorm}(x)) \end{aligned}$$
 
@@ -488,10 +486,11 @@ for name, y in {"one table": table, "convolutions": convolved}.items():
 draw("pre_and_post_norm")
 
 # %% [markdown]
-# To watch a word's vector on its way through eight sublayers, with the norm here or there, with the plus sign or
-# without: [Mechanisms in motion](../book/motion.md#a-vector-on-its-way).
+# Watch a word's vector pass eight sublayers, with the norm here or there, with the plus sign or without: [Mechanisms in
+# motion](../book/motion.md#a-vector-on-its-way). (With some of its random weights, words end together even with the
+# plus.)
 #
-# What follows from the place of the norm? Here is how long a word's vector is after each of 24 untrained blocks of
+# What follows from the place of the norm? Here is the length of a word's vector after each of 24 untrained blocks of
 # either kind:
 
 
@@ -518,19 +517,19 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 
 # %% [markdown]
 # With post-norm every vector leaves every block at length $\sqrt{128} \approx 11.3$: LayerNorm sees to it. With
-# pre-norm nothing shortens the stream, so one more LayerNorm stands after the last block. Post-norm Transformers
-# often fail unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter
-# 8](08_training.ipynb)); pre-norm ones can do without (Xiong et al., 2020).
+# pre-norm nothing shortens the stream, so one more LayerNorm stands after the last block. Post-norm Transformers often
+# fail unless the learning rate starts tiny and is **warmed up** over the first steps ([chapter 8](08_training.ipynb));
+# pre-norm ones can do without (Xiong et al., 2020).
 #
 # <details><summary>Our own small experiment, with and without a warm-up</summary>
 #
-# Our experiment did not show this difference. We trained six blocks of each kind on the task of chapter 4, eight
-# digits to be written backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
+# Our experiment did not show this difference. We trained six blocks of each kind on the task of chapter 4, eight digits
+# to be written backwards. After 300 steps at a constant rate pre-norm got a share of 1.00<!-- norm_order:
 # accuracy/blocks_6/pre_norm/at_once/mean .2f --> of the digits right. Post-norm got 0.32<!-- norm_order:
-# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three
-# seeds). A warm-up over a third of the steps did not change that (0.33<!-- norm_order:
-# accuracy/blocks_6/post_norm/warm_up/mean .2f -->); more steps did: after 600, still without a warm-up, post-norm had
-# at least 0.9998<!-- norm_order_longer: accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
+# accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three seeds).
+# A warm-up over a third of the steps did not change that (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
+# .2f -->); more steps did: after 600, still without a warm-up, post-norm had at least 0.9998<!-- norm_order_longer:
+# accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
 # numbers](../book/results/attention.md#norm-order-longer)). So post-norm was slower here, and needed no warm-up.
 #
 # </details>
@@ -538,9 +537,9 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 # ### Dropout
 #
 # In training, some of the numbers that a sublayer wants to add are set to zero (Srivastava et al., 2014), chosen at
-# random, anew at every step. In the smaller of the paper's two models, called **base**, it is one in ten. No single
-# number can then be relied upon, which makes it harder to learn examples by heart. The others are divided by 0.9, so
-# that their sum stays the same on average. Below it is one in two, and the others are divided by 0.5:
+# random, anew at every step. No single number can then be relied upon, which makes it harder to learn examples by
+# heart. The smaller of the paper's two models, called **base**, drops one in ten and divides the others by 0.9, so that
+# the sum stays the same on average. Below one in two is dropped, and the others are divided by 0.5:
 
 # %%
 torch.manual_seed(0)
@@ -551,8 +550,8 @@ dropout.eval()
 print("in use:     ", dropout(torch.ones(8)).tolist())
 
 # %% [markdown]
-# A call of `train()` switches dropout on, `eval()` switches it off. The paper uses it in two places: after every
-# sublayer, and on the sum of embeddings and positions. (Much code drops attention weights as well.)
+# `train()` switches dropout on, `eval()` switches it off. The paper uses it after every sublayer, and on the sum of
+# embeddings and positions. (Much code drops attention weights as well.)
 #
 # ## Six of them
 #
@@ -568,9 +567,9 @@ print(tuple(x.shape))
 # %% [markdown]
 # ### The forms the library uses
 #
-# Later chapters choose the place of the norm, the dropout and the activation. So in the library plus, norm and dropout
-# are one module, `Residual`; an `EncoderBlock` has one around each of its sublayers, and `Encoder` is the stack. They
-# are folded here. With all options left alone they do what `PlainBlock` does, and what PyTorch's layer does:
+# Later chapters choose the place of the norm, the dropout and the activation. So the library keeps plus, norm and
+# dropout in one module, `Residual`. An `EncoderBlock` has one around each sublayer; `Encoder` is the stack. With all
+# options left alone, a block does what `PlainBlock` does, and what PyTorch's layer does:
 
 
 # %% tags=["hide-input"]
@@ -674,8 +673,7 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 # %% [markdown]
 # ### How many parameters?
 #
-# Attention has four matrices $d \times d$, each with a bias. The feed-forward layer has two, $d \times d_{\text{ff}}$
-# and back, with biases of $d_{\text{ff}}$ and $d$. Each LayerNorm has $\gamma$ and $\beta$:
+# A block has matrices with their biases, and a $\gamma$ and a $\beta$ for each LayerNorm:
 #
 # $$\underbrace{4 d^2 + 4d}_{\text{attention}} + \underbrace{2\, d\, d_{\text{ff}} + d_{\text{ff}} + d}_{\text{feed-forward}} + \underbrace{2 \cdot 2d}_{\text{two norms}}$$
 
@@ -685,8 +683,8 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 #
 # <details><summary>Answer</summary>
 #
-# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$
-# each of the two is four times as large: $8d^2$ against $4d^2$. So two thirds of a block's parameters are in its
+# The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ each
+# of the two is four times as large: $8d^2$ against $4d^2$. So two thirds of a block's parameters are in its
 # feed-forward layer.
 #
 # </details>
@@ -707,13 +705,10 @@ print(f"{'six blocks, counted':19} {sum(p.numel() for p in blocks.parameters()):
 # %% [markdown]
 # ## Forty-eight layers
 #
-# Why the plus *and* the norm? Take 48 feed-forward layers, not yet trained and without attention, and follow the
-# gradient from the output down. The layers are joined in four ways: without a plus sign, with it, and with plus and
-# norm, as post-norm (the block to remember) and as pre-norm. They start with two kinds of random weights. Those of
-# Glorot and Bengio (2010), with which this book's Transformers start, have variance $2 / (\text{inputs} +
-# \text{outputs})$. Those of He et al. (2015) are made for ReLU: with $n$ inputs, variance $2/n$ behind a ReLU, which
-# stops half of what comes, and $1/n$ where none stands before the layer, as before $W_1$. (What PyTorch gives a linear
-# layer by itself, $1/(3n)$, is smaller still.)
+# Why the plus *and* the norm? Stack 48 feed-forward layers, untrained and without attention, and follow the gradient
+# from the output down. The layers are joined in four ways: without a plus sign, with it, and with plus and norm, as
+# post-norm (the block to remember) and as pre-norm. Their random weights are of two kinds: those of Glorot and Bengio
+# (2010), with which chapter 6's Transformer starts, and those of He et al. (2015), made for ReLU.
 
 
 # %%
@@ -751,16 +746,16 @@ def deep(join, variances, depth=48, d=64, seed=0):
 
 
 # %% [markdown]
-# **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign.
-# One such layer with Glorot's weights lets 0.57 of the gradient through, one with He's about all of it. How much
-# arrives with Glorot's: about all of it, a thousandth, or less than a billionth? And with He's?
+# **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign. One
+# such layer with Glorot's weights lets 0.57 of the gradient through, one with He's about all of it. How much arrives
+# with Glorot's: about all of it, a thousandth, or less than a billionth? And with He's?
 #
 # <details><summary>Answer</summary>
 #
 # Less than a billionth with Glorot's, about all of it with He's (from a quarter to twice as much, over twenty seeds).
 # $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are made so that each layer
 # keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack. With the right
-# weights it does. What the plus is for even then, the last column of the table below shows.
+# weights it does. The last column of the table shows what the plus is for even then.
 #
 # </details>
 
@@ -794,32 +789,39 @@ similar = [cosines(x)[off_diagonal].mean() for _, x in measured["He"].values()]
 assert similar[0] > 0.98 > 0.9 > similar[3] and similar[2] < similar[0]
 
 # %% [markdown]
-# A plus sign alone makes the gradient grow. With plus and norm it keeps its size, to within a factor of ten or so. Take
-# post-norm and He's weights: the sum $x + f(x)$ is about $\sqrt 2$ times as long as $x$, and the norm divides by $\sqrt
-# 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$ at the norm.
+# A plus sign alone makes the gradient grow. With plus and norm it keeps its size, to within a factor of ten or so.
 #
-# <details><summary>Where 0.57 comes from, and how much pre-norm lets through</summary>
+# With He's weights the gradient arrives even without a plus. What is the plus for, then? See the last column. The 32
+# words came in pointing anywhere, with a mean cosine near 0. Without the plus they leave pointing the same way,
+# although no layer has mixed them. With the plus they grow alike more slowly, most slowly in pre-norm: there every
+# layer adds a vector of the same length to a stream that grows, and turns it less and less.
 #
-# *Without plus sign and norm.* In a sum, variances add up (chapter 2). Follow the variance of the gradient down
-# through one layer with He's weights. $W_2$ has 64 outputs and numbers of variance 2/256: a factor of $64 \cdot
-# 2/256 = 1/2$. ReLU lets half of it through: another $1/2$. $W_1$ has 256 outputs and numbers of variance 1/64: a
-# factor of $256/64 = 4$. Together that is 1. Glorot's numbers have variance $2/(64 + 256)$ in both matrices. They are
-# a compromise between the way up and the way down, and know nothing of ReLU: $0.4 \cdot 1/2 \cdot 1.6 = 0.32$. The
-# size is the root, $\sqrt{0.32} = 0.57$.
+# <details><summary>Where 0.57 comes from, what plus and norm let through, how fast words grow alike</summary>
+#
+# *The two kinds of weights.* Glorot's numbers have variance $2 / (\text{inputs} + \text{outputs})$. He's allow for
+# ReLU, which stops half of what comes: with $n$ inputs, variance $2/n$ behind a ReLU, and $1/n$ where none stands
+# before the layer, as before $W_1$.
+#
+# *Without plus sign and norm.* In a sum, variances add up (chapter 2). Follow the variance of the gradient down through
+# one layer with He's weights. $W_2$ has 64 outputs and numbers of variance 2/256: a factor of $64 \cdot 2/256 = 1/2$.
+# ReLU lets half of it through: another $1/2$. $W_1$ has 256 outputs and numbers of variance 1/64: a factor of
+# $256/64 = 4$. Together that is 1. Glorot's numbers have variance $2/(64 + 256)$ in both matrices. They are a
+# compromise between the way up and the way down, and know nothing of ReLU: $0.4 \cdot 1/2 \cdot 1.6 = 0.32$. The size
+# is the root, $\sqrt{0.32} = 0.57$.
+#
+# *Post-norm, He's weights.* The sum $x + f(x)$ is about $\sqrt 2$ times as long as $x$, and the norm divides by
+# $\sqrt 2$ again. On the way back, the gradient grows by $\sqrt 2$ at the plus and is divided by $\sqrt 2$ at the norm.
 #
 # *Pre-norm.* Each of He's layers adds a vector of about the same length as the first $x$, in a direction of its own. So
 # layer $l$ meets a stream that is about $\sqrt{l}$ times as long as the first $x$. It makes the stream's squared length
 # about $1 + 1/l$ times as large, and the squared size of the gradient, too. Multiply these factors from $l = 1$ to 48:
 # that gives 49, in size 7.
 #
-# </details>
+# *Words grow alike.* One feed-forward layer raises the mean cosine from about 0 to 0.28<!-- other_seeds:
+# chapter_5/one_layer_cosine/min .2f --> to 0.38<!-- other_seeds: chapter_5/one_layer_cosine/max .2f --> with three
+# other seeds. After 48 without a plus it is at least 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.
 #
-# What is the plus for, then? See the last column. The 32 words came in pointing anywhere, with a mean cosine near 0.
-# Without the plus they leave pointing the same way, although no layer has mixed them. (One feed-forward layer makes
-# words more alike: from about 0 to 0.28<!-- other_seeds: chapter_5/one_layer_cosine/min .2f --> to 0.38<!--
-# other_seeds: chapter_5/one_layer_cosine/max .2f --> with three other seeds. After 48 without a plus it is at least
-# 0.99<!-- other_seeds: chapter_5/all_layers_cosine/min .2f -->.) With the plus this goes more slowly, and most slowly
-# in pre-norm, where every layer adds a vector of the same length to a stream that grows, and turns it less and less.
+# </details>
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels of gradient size over depth, logarithmic vertical axis. Left, Glorot: without a plus sign the gradient falls in a straight line from about 1 at layer 48 to 1e-12 at the input, with a plus sign alone it grows to about a thousand, as post-norm and as pre-norm it stays within a factor of ten. Right, He: without a plus sign it stays near 1, with one it grows to more than a million, as post-norm and as pre-norm it again stays within a factor of ten."}, "figure": {"caption": "Size of the gradient at each depth of 48 untrained layers, started in two ways. It enters on the right of each panel, at the output, and runs to the left."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.0), sharey=True)
@@ -835,8 +837,8 @@ plt.show()
 # %% [markdown]
 # ## What it costs
 #
-# The paper's table 1 compares self-attention with the two kinds of layer used before, for a text of $n$ words, vectors
-# of width $d$ and a convolution that sees $k$ words at a time:
+# The paper's table 1 compares self-attention with the two kinds of layer used before, for $n$ words, vectors of width
+# $d$ and a convolution that sees $k$ words at a time:
 #
 # | layer | operations | steps one after the other | longest way between two words |
 # |---|---|---|---|
@@ -850,11 +852,11 @@ plt.show()
 #
 # In a training step on one sentence of 128 words, a GRU, the recurrent layer of [chapter 1](01_bottleneck.ipynb), took
 # 11.6<!-- parallel_time: training/batch_1/gru_over_attention/128/median .1f --> times as long as attention on two CPU
-# cores. In a convolution no word waits: at 512 words ours took
-# 0.39<!-- parallel_time: training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one
-# layer of it sees only three neighbouring words. Two words at a distance of 500 meet only through a stack of many
-# layers, which the last column of the table counts. (The logarithm holds for convolutions with growing gaps; without
-# gaps it takes about $n/k$ layers.)
+# cores. In a convolution no word waits: at 512 words ours took 0.39<!-- parallel_time:
+# training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one layer of it sees only
+# three neighbouring words. Two words at a distance of 500 meet only through a stack of many layers, which the last
+# column of the table counts. (The logarithm holds for convolutions with growing gaps; without gaps it takes about $n/k$
+# layers.)
 #
 # </details>
 #
@@ -940,7 +942,7 @@ for name, shape in {"over each word": (8,), "over the sentence": (5, 8)}.items()
     print(f"{name:18} the words move by up to {change.abs().max():.2f}")
 
 # %% [markdown]
-# Then masks in the attention no longer help, and in a left-to-right model every word learns something about the future.
+# Now masks in the attention no longer help, and in a left-to-right model every word learns something about the future.
 # Chapter 3's test finds it: a sentence must get the same vectors alone and in a padded batch.
 #
 # ### Dropout that stays on
@@ -955,16 +957,16 @@ model.eval()
 print(f"after eval(), by            {(model(x) - model(x)).abs().max():.1f}")
 
 # %% [markdown]
-# `torch.no_grad()` does not switch dropout off. A forgotten `eval()` shows as an accuracy that is hardly ever the same
-# twice.
+# `torch.no_grad()` does not switch dropout off. If your accuracy is hardly ever the same twice, look for a forgotten
+# `eval()`.
 
 # %% [markdown]
 # ## Exercises
 #
 # Ungraded; a solution is folded below each.
 #
-# **1. A weaker average.** Let each of the three words 0, 4 and 8 give 0.8 of its attention to itself and 0.1 to each of the
-# others. After how many layers without a plus sign are they less than 0.1 apart? With ½ and ¼ it took four.
+# **1. A weaker average.** Let each of the three words 0, 4 and 8 give 0.8 of its attention to itself and 0.1 to each of
+# the others. After how many layers without a plus sign are they less than 0.1 apart? With ½ and ¼ it took four.
 
 # %% tags=["hide-cell"]
 # Solution 1
@@ -1013,8 +1015,8 @@ print(f"by hand {12 * one:,}, counted {counted:,}")
 # 85 of BERT base's 110 million; most of the rest is the vectors of its 30,522 tokens.
 
 # %% [markdown]
-# **4. Build it: who does the work?** `minilm_block(i)` is this chapter's block with the weights of MiniLM's layer $i$ (it
-# stands in the folded cell at the top). Send our sentence through the six layers half by half. How long is what each half
+# **4. Build it: who does the work?** `minilm_block(i)`, in the folded cell at the top, is this chapter's block with the
+# weights of MiniLM's layer $i$. Send our sentence through the six layers half by half. How long is what each half
 # *adds*, divided by the length of the vector it is added to?
 
 # %% tags=["hide-cell", "atol=0.02"]
@@ -1040,15 +1042,15 @@ with torch.no_grad():
 #    the same way. A residual, $x + f(x)$, slows this down; with a norm beside it, gradients keep their size, too.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
 # 3. The feed-forward layer works on each word by itself and holds two thirds of the parameters.
-# 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block, and it is
-#    said to do without a warm-up (our small experiment did not show the difference).
-# 5. Of a block's multiplications ($d = 512$) attention's $n^2$ is 3 % at 100 words, a quarter at 1,024, half at $6d$.
+# 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block. It is said to
+#    do without a warm-up (our small experiment did not show the difference).
+# 5. Attention's $n^2$ is 3 % of a block's multiplications at 100 words ($d = 512$), a quarter at 1,024, half at $6d$.
 #    What makes the encoder fast is that no word waits for another.
 #
 # **Homework 2**, questions 3 and 4, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
-# **Next:** the encoder reads. [Chapter 6](06_decoder.ipynb) builds the half that writes, and joins the two. (Both at work on
-# your own sentence, down to single products: [One sentence, all the way down](../book/through.md).)
+# **Next:** the encoder reads. [Chapter 6](06_decoder.ipynb) builds the half that writes, and joins the two. (Both at
+# work on your own sentence, down to single products: [One sentence, all the way down](../book/through.md).)
 #
 # ## References
 #

@@ -2,9 +2,9 @@
 # # The decoder
 #
 # People write *july 20, 1969* or *20 july 1969*; computers want `1969-07-20`. To get from one to the other you read the
-# whole date and then write one character after another, each with a look at two things: what you have written so far,
+# whole date, then write one character after another. Each time you look at two things: what you have written so far,
 # and the place in the original that matters now. At the end of this chapter a model of fewer than 90,000 parameters
-# learns to do this from examples alone.
+# learns this from examples alone.
 #
 # The encoder of [chapter 5](05_encoder.ipynb) does the reading, the **decoder** the writing. Together they are the
 # Transformer of 2017.
@@ -31,7 +31,7 @@ from lectures_lib.show.drawings import draw
 draw("whole_transformer")
 
 # %% [markdown]
-# The right half is new. ([At work](#the-whole-transformer), on a sentence of yours, you will see it further down.)
+# The right half is new. (Further down you will see it [at work](#the-whole-transformer), on a sentence of yours.)
 #
 # **After this chapter you can**
 #
@@ -67,8 +67,8 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 # ## Writing, and learning to write
 #
 # When the model is used, the encoder reads the source once. It makes one vector for each character; together they are
-# the **memory**. Then the decoder writes one character at a time. It begins with a **begin** token, `>`, and what it
-# has written is what it reads next, until it writes an **end** token, `.`:
+# the **memory**. Then the decoder writes one character at a time. It begins with a **begin** token, `>`. At each step
+# it reads what it has written so far, until it writes an **end** token, `.`:
 #
 # | besides the memory, the decoder reads | and writes |
 # |---|---|
@@ -87,10 +87,9 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 #     written.append(likeliest(scores))
 # ```
 #
-# When the model learns, the answer is known from the first character to the last. So all rows of the table can be
-# computed at once, in one pass. But now the future exists, in the same tensor, and a position that could look at it
-# would simply read the answer there. Hence the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$
-# may attend to positions $0 \dots i$.
+# When the model learns, the whole answer is known. So all rows of the table can be computed at once, in one pass. But
+# now the future stands in the same tensor, and a position that could look at it would simply read the answer there.
+# Hence the **causal mask** of [chapter 2](02_self_attention.ipynb): position $i$ may attend to positions $0 \dots i$.
 #
 # ## One to the right
 #
@@ -105,10 +104,10 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 #
 # <details><summary>Answer</summary>
 #
-# Eleven, and the end token is not among them. With twelve read and eleven to predict, the last one read would ask "what
-# comes after the end?", and there is no answer. When the target moves to the right, its last character drops out, and
-# that is where the end token stands. The end token is there to be predicted, not to be read. (It is tempting to keep
-# it; some descriptions do.)
+# Eleven, and the end token is not among them. When the target moves to the right, its last character drops out, and
+# that is the end token. It is there to be predicted, not to be read. With twelve read and eleven to predict, the last
+# one read would ask "what comes after the end?", and there is no answer. (It is tempting to keep the end token; some
+# descriptions do.)
 #
 # </details>
 
@@ -121,13 +120,13 @@ draw("shift")
 # Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end token.
 # A shorter one loses a padding token instead, so the model does read its end token. What it predicts from there is
 # padding, and the loss must leave that out, with `ignore_index=PAD`. The target needs no padding mask: its padding
-# stands behind the text, where the causal mask hides it from every character. (All targets of this chapter have
-# eleven characters, the end token included.)
+# stands behind the text, where the causal mask hides it from every character. (All targets of this chapter have eleven
+# characters, the end token included.)
 #
 # </details>
 #
-# In code, our alphabet is a string. A character's number is its place in the string, and the first three characters
-# are for padding, begin and end.
+# In code, our alphabet is a string. A character's number is its place there; the first three stand for padding, begin
+# and end.
 
 # %%
 ALPHABET = "_>." + " ,-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -157,9 +156,9 @@ print("reads:   ", to_text(read[0]), read.shape[1])
 print("predicts:", to_text(target[0]), target.shape[1])
 
 # %% [markdown]
-# At each place exactly one character is right, so that character should get all of the probability. The loss of a
-# place is the negative logarithm of the share that the right character gets, the **cross-entropy**; `F.cross_entropy`
-# computes it for all places at once and takes the mean.
+# At each place exactly one character is right, and it should get all of the probability. The loss of a place is the
+# negative logarithm of the share that the right character gets, the **cross-entropy**. `F.cross_entropy` computes it
+# for all places at once and takes the mean.
 
 # %% tags=["remove-input"]
 draw("targets")
@@ -175,26 +174,26 @@ draw("targets")
 #
 # ## Looking at the source
 #
-# The decoder looks at what it has written, and at the source. This second look is **cross-attention**: the attention of
-# chapters 2 and 3, with one change: the queries are made from the decoder's vectors, the keys and values from the
-# memory, the encoder's output:
+# The decoder looks at what it has written, and at the source. This second look is **cross-attention**. It is the
+# attention of chapters 2 and 3 with one change: the queries are made from the decoder's vectors, the keys and values
+# from the memory, the encoder's output:
 #
 # $$\begin{aligned} Q &= X_{\text{decoder}} W^Q, \\ K &= X_{\text{encoder}} W^K, \\ V &= X_{\text{encoder}} W^V. \end{aligned}$$
 #
 # By hand: the source is `may 5`, and the decoder is about to write the month. Suppose its query meets the five keys
 # with scores 3, 2, 3, 0 and 0. The powers of $e$ are 20.1, 7.4, 20.1, 1 and 1, together 49.6; the shares are 0.41,
-# 0.15, 0.41, 0.02 and 0.02. So four fifths of the mixture that the decoder receives are values of `m` and `y`, and no
-# other month has both of these letters.
+# 0.15, 0.41, 0.02 and 0.02. So four fifths of what the decoder receives are values of `m` and `y`, and no other month
+# has both of these letters.
 
 # %%
 shares = torch.tensor([3.0, 2.0, 3.0, 0.0, 0.0]).softmax(dim=-1)
 print({letter: f"{share:.2f}" for letter, share in zip("may 5", shares, strict=True)})
 
 # %% [markdown]
-# Source and target have lengths of their own, so the table of weights is now a rectangle: one row for each position
-# that is written, one column for each that is read. No causal mask is needed, because the whole source is there, but
-# sources of different lengths in one batch need a padding mask. Here are two sources, of nine characters and of five,
-# six characters written, and one head:
+# Source and target have lengths of their own, so the table of weights is now a rectangle: a row for each position that
+# is written, a column for each that is read. No causal mask is needed, because the whole source is there. But sources
+# of different lengths in one batch need a padding mask. Here are two sources, of nine characters and of five, six
+# characters written, and one head:
 
 # %%
 torch.manual_seed(0)
@@ -217,8 +216,8 @@ for name, tensor in zip(names, (Q, K, V, weights, output), strict=True):
 print(f"weight on the second source's padding: {weights[1, :, 5:].sum():.2f}")
 
 # %% [markdown]
-# Nine characters are read, six vectors come out: the output has as many rows as there are queries. Chapter 3's
-# `MultiHeadAttention` does this in several heads at once when it gets the memory as its second argument.
+# Nine characters are read, six vectors come out: as many as there are queries. Chapter 3's `MultiHeadAttention` does
+# this in several heads when it gets the memory as its second argument.
 #
 # ## The decoder block
 #
@@ -257,16 +256,16 @@ block = PlainDecoderBlock(d_model=16, n_heads=4, d_ff=64)
 print(tuple(block(x, memory, causal_mask(6)).shape))
 
 # %% [markdown]
-# **Predict.** A decoder block gets six written characters, with a causal mask, and a memory of nine. First we change the
-# fourth character written: how many of the six outputs move? Then we put that back and change one of the nine vectors of
-# the memory: how many move now?
+# **Predict.** A decoder block gets six written characters, with a causal mask, and a memory of nine. First we change
+# the fourth character written: how many of the six outputs move? Then we put that back and change one of the nine
+# vectors of the memory: how many move now?
 #
 # <details><summary>Answer</summary>
 #
-# Three, then all six. The fourth character is seen by the fourth, fifth and sixth position; the first three lie
-# before it and have not seen it. (It is tempting to say one, since only one character was changed. But the later
-# positions look back at it.) No causal mask hides the memory: every written position may look at every place of the
-# source, and softmax gives each at least a little weight.
+# Three, then all six. The fourth, fifth and sixth position see the fourth character; the first three lie before it. (It
+# is tempting to say one, since only one character was changed. But the later positions look back at it.) No causal mask
+# hides the memory: every written position may look at every place of the source, and softmax gives each at least a
+# little weight.
 #
 # </details>
 
@@ -288,14 +287,14 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 
 # %% [markdown]
 # The decoder is a stack of $N = 6$ such blocks, each with parameters of its own. All six look at the *same* memory,
-# each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes, so the keys and values of
-# cross-attention can be computed once for all steps ([chapter 9b](09b_cache.ipynb)).
+# each through its own $W^K$ and $W^V$. The memory does not change while the decoder writes, so these keys and values
+# can be computed once for all steps ([chapter 9b](09b_cache.ipynb)).
 #
 # ### All at once, or one at a time
 #
 # The causal mask has to keep a promise: *all at once* must give the same vectors as *one at a time*. To test it, take
 # chapter 5's blocks under a causal mask and six random vectors. Compute all six in one pass. Then hand over the first
-# only, then the first two, and so on, and compare each last vector with the one from the single pass.
+# only, then the first two, and so on. Compare each last vector with the one from the single pass.
 
 # %% [markdown]
 # **Predict.** When the characters come one at a time, nothing stands after the last of them. So in this way of
@@ -307,8 +306,8 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 # For one block, yes: the last character may see all the others anyway; its row of a causal mask is all True. For two
 # blocks, no: it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads
 # what the first made of *all* the characters so far. Without a mask, the first block lets the first character look at
-# the second. When everything was computed at once, it could not. It is tempting to say that a mask is needed only
-# where there is a future. But every character except the last has one: the characters written after it.
+# the second. When everything was computed at once, it could not. It is tempting to say that a mask is needed only where
+# there is a future. But every character except the last has one: the characters written after it.
 #
 # </details>
 
@@ -331,15 +330,14 @@ for n, name in ((1, "one block"), (2, "two blocks")):
     print(f"{name:18} {gap(n, False):9.4f} {gap(n, True):13.4f}")
 
 # %% [markdown]
-# So the mask stays on in use. With it, a character's vector never changes again, whatever is written after it. And the
+# So the mask stays on in use. With it, a character's vector never changes again, whatever is written after it. And this
 # comparison is a good test of any decoder.
 #
 # ## The whole Transformer
 #
-# Of the drawing at the start of the chapter, the two ends are still to be explained. At the bottom, source and target
-# need token vectors and positions. At the top, the decoder's vector must become one score for each token of the
-# vocabulary: here 42 characters, in the paper 37,000 pieces of words. These scores are the **logits**; softmax makes
-# shares of them, which sum to 1.
+# Two ends of the drawing at the start are still missing. At the bottom, source and target need token vectors and
+# positions. At the top, the decoder's vector must become one score for each token of the vocabulary: here 42
+# characters, in the paper 37,000 pieces of words. These scores are the **logits**; softmax makes shares of them.
 
 # %% tags=["remove-input"]
 draw("vector_to_token")
@@ -351,14 +349,12 @@ draw("vector_to_token")
 #
 # $$\text{scores} = X_{\text{decoder}}\, E^\top + b.$$
 #
-# (The bias $b$ is common in code; the paper does not mention one.) The listing below is a whole Transformer, without
-# $b$. It needs, from before:
+# (The bias $b$ is common in code; the paper does not mention one.) Here is a whole Transformer, without $b$. It uses,
+# from before:
 #
-# - `MultiHeadAttention(…)` (chapter 3), inside the blocks;
-# - `sinusoidal_positions(n, d_model)` (chapter 4), a vector for each place;
 # - `causal_mask(n)` (chapter 2), True where a position may look, and `padding_mask(lengths, n)`, True at words;
-# - `EncoderBlock(…)` (chapter 5), which without options is the `PlainBlock`;
-# - `PlainDecoderBlock(…)`, from above.
+# - `sinusoidal_positions(n, d_model)` (chapter 4), a vector for each place;
+# - `EncoderBlock(…)` (chapter 5), without options the `PlainBlock`, and our `PlainDecoderBlock(…)`.
 
 
 # %%
@@ -425,8 +421,7 @@ print(f"the token times √512  {(math.sqrt(512) * words).norm(dim=-1).mean():.1
 # ### The form the library uses
 #
 # The library's form adds what practice asks for: all sizes in one `TransformerConfig` (what you leave out is as in the
-# paper's base model), dropout and the norm's place in every block, the bias $b$. Sources given without lengths are
-# taken to have no padding. Its parts are folded:
+# paper's base model), dropout and the norm's place in every block, the bias $b$. Its parts are folded:
 
 
 # %% tags=["hide-input"]
@@ -616,7 +611,7 @@ assert_close(plain, librarys)
 print(f"largest difference of a score: {(plain - librarys).abs().max():.5f}")
 
 # %% [markdown]
-# Two dates go in. With random weights the scores mean nothing yet, but their shape is right:
+# Two dates go in. With random weights the scores mean nothing yet, but they have the right shape:
 
 # %%
 config = TransformerConfig(
@@ -637,9 +632,9 @@ assert_close(hidden @ E.T + model.output_bias, logits)
 assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
-# Does it compute what PyTorch's `nn.Transformer` does? That consists of the two stacks only, each with one more
-# LayerNorm at its end, so the folded cell gives our two stacks such norms and lends torch's our embeddings and scores.
-# Scores are compared, and the gradient of $E$, too: a model could give the right scores and still learn the wrong thing.
+# Does it compute what PyTorch's `nn.Transformer` does? PyTorch has the two stacks only, each with one more LayerNorm at
+# its end. So the folded cell gives our stacks such norms, and lends torch's our embeddings and scores. It compares the
+# scores and the gradient of $E$: a model could give the right scores and still learn the wrong thing.
 
 
 # %% tags=["hide-input", "atol=1e-5"]
@@ -720,8 +715,8 @@ assert all((a - b).abs().max() < 1e-5 * a.abs().max() for a, b in compared.value
 #
 # The paper lists 65 million for its base model ($d_{\text{model}} = 512$) and 213 million for the big one
 # ($d_{\text{model}} = 1024$). With its vocabulary of "about 37000" tokens we count 63.1 and 214.3 million, part by part
-# in the folded cell. What makes the difference the paper does not say. So if *your* base model has 63 million, nothing
-# is missing. The largest part is the decoder, 25 million: each of its blocks has two attentions.
+# in the folded cell. The paper does not say what makes the difference. So if *your* base model has 63 million, nothing
+# is missing. Its largest part is the decoder, 25 million: each of its blocks has two attentions.
 
 
 # %% tags=["hide-cell"]
@@ -754,8 +749,8 @@ for what, (in_base, in_big) in rows.items():
 # ### Three differences
 #
 # The recurrent translator of 2015 ([chapter 1](01_bottleneck.ipynb)) was an encoder, a decoder and attention between
-# them, too. The Transformer of 2017 was, as far as its authors knew, the first neural translator without recurrence
-# and without convolutions. Three differences matter most:
+# them, too. The Transformer of 2017 was, as far as its authors knew, the first neural translator without recurrence and
+# without convolutions. Three differences matter most:
 #
 # | | recurrent, with attention | Transformer |
 # |---|---|---|
@@ -767,8 +762,8 @@ for what, (in_base, in_big) in rows.items():
 #
 # ## A Transformer that reads dates
 #
-# The data are all days from 1900 to 2099, in two spellings. We train on 72,049 of them; 1,000 are kept aside, so that
-# we can ask about dates the model has never seen.
+# Now we train one. The data are all days from 1900 to 2099, in two spellings. We train on 72,049 of them and keep 1,000
+# aside, to ask about dates that the model has never seen.
 
 
 # %%
@@ -797,8 +792,8 @@ for row, answer in zip(texts, target, strict=True):
 
 # %% [markdown]
 # One block in the encoder, one in the decoder, width 64. The loop is chapter 4's, with a warm-up of 50 steps; over the
-# second half the learning rate falls to zero. What the decoder reads is an argument, `reads`, because further down we
-# shall give it the wrong thing.
+# second half the learning rate falls to zero. What the decoder reads is an argument, `reads`: further down we shall
+# give it the wrong thing.
 
 # %%
 CONFIG = TransformerConfig(
@@ -869,8 +864,8 @@ same = [
 assert sum(same) > 990
 
 # %% [markdown]
-# Now yours. **Change the text and run the cell again**: small letters, digits, spaces, commas and hyphens are in the
-# alphabet (a `/` is an error). The text may have at most 32 characters. What becomes of `31 february 1950`?
+# Now yours. **Change the text and run the cell again**: at most 32 characters, small letters, digits, spaces, commas
+# and hyphens (a `/` is an error). What becomes of `31 february 1950`?
 
 # %% tags=["nbval-ignore-output"]
 text = "july 20, 1969"
@@ -921,15 +916,15 @@ assert watched.labels[-1].endswith("comes .")
 # is one that was trained for 150 steps only.
 
 # %% [markdown]
-# **Predict.** This model predicts every character of the 1,000 unseen dates twice: *with a teacher*, reading the
-# right characters, and *alone*, reading what it wrote itself. In which of the two are more single characters right?
-# And in which are more dates right from the first character to the last?
+# **Predict.** This model predicts every character of the 1,000 unseen dates twice: *with a teacher*, reading the right
+# characters, and *alone*, reading what it wrote itself. In which of the two are more single characters right? And in
+# which are more dates right from the first character to the last?
 #
 # <details><summary>Answer</summary>
 #
 # More characters are right with a teacher: alone, one mistake leads to the next. But whole dates are right *equally*
-# often, and that is no accident. Until the first mistake, what it reads alone is just what the teacher would give it,
-# so both ways say the same. They part only after a mistake, and then the date is wrong in both.
+# often, and that is no accident. Until the first mistake, it reads alone just what the teacher would give it, so both
+# ways say the same. They part only after a mistake, and then the date is wrong in both.
 #
 # </details>
 
@@ -955,10 +950,10 @@ assert by_place["with a teacher"][3] > by_place["alone"][3] + 0.15
 assert by_place["with a teacher"].mean() > by_place["alone"].mean() + 0.02
 
 # %% [markdown]
-# The columns are the first seven places, with the characters of the first date above them as an example. The third
-# digit of the year is the hard one in both ways: about half of the decades are wrong. With a teacher the fourth digit
-# is mostly right all the same, as if the model needed the third digit to find the fourth, and the teacher had given it
-# away. Alone it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third.
+# The columns are the first seven places; the characters above them are the first date's, as an example. The third digit
+# of the year is the hard one: in both ways about half of the decades are wrong. With a teacher the fourth digit is
+# mostly right all the same, as if the model needed the third digit to find it, and the teacher had given it away. Alone
+# it goes on from its own wrong decade, and the fourth digit is wrong about as often as the third.
 #
 # In training the model reads right characters only, in use its own wrong ones as well: this difference is called
 # **exposure bias**. (Our table shows that mistakes are carried on, not how much the training is to blame for it.) Here
@@ -999,13 +994,12 @@ with_and_without(
 # <details><summary>Answer</summary>
 #
 # Month and day, mostly. Over four seeds, the one printed on this page among them, month and day are right in 0.75<!--
-# other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!--
-# other_seeds: chapter_6/whole_date/max .2f -->; in most, not even the year's last two digits are. It is tempting to
-# say that the model has learned to copy the year's digits, and a digit is a digit. But in training every answer began
-# with 19 or 20. Some models have learned that as well, more or less: 0.20<!-- other_seeds:
-# chapter_6/begins_with_19_or_20/min .2f --> to 0.99 of the answers begin so. That is not the whole reason: where only a
-# fifth begin so, most years are wrong, too. A model may learn anything that is true of its examples, whether we meant
-# it or not.
+# other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!-- other_seeds:
+# chapter_6/whole_date/max .2f -->; in most, not even the year's last two digits are. It is tempting to say that the
+# model has learned to copy the year's digits, and a digit is a digit. But in training every answer began with 19 or 20.
+# Some models have learned that as well, more or less: 0.20<!-- other_seeds: chapter_6/begins_with_19_or_20/min .2f -->
+# to 0.99 of the answers begin so. That is not the whole reason: where only a fifth begin so, most years are wrong, too.
+# A model may learn anything that is true of its examples, whether we meant it or not.
 #
 # </details>
 
@@ -1040,11 +1034,11 @@ as_learned = sum(to_text(a)[:2] in ("19", "20") for a in answers) / len(answers)
 print(f"begins with 19 or 20: {as_learned:.2f}")
 
 # %% [markdown]
-# It is perfect at what the examples show. Two hundred years earlier it is no better than ours: there, too, nearly
-# every year that it writes begins with 19 or 20.
+# It is perfect at what the examples show. Two hundred years earlier it is no better than ours: there, too, nearly every
+# year that it writes begins with 19 or 20.
 #
-# Where does the model look? Here is its cross-attention, mean of the four heads, for one date in both spellings. Each
-# row is a character about to be written.
+# Back to our own model. Where does it look? Here is its cross-attention for one date in both spellings. Each row is a
+# character about to be written.
 
 # %%
 day = datetime.date(1969, 7, 20)
@@ -1108,13 +1102,13 @@ leaky, leaky_losses = train(model_class=Leaky)
 
 # %% [markdown]
 # **Predict.** All three models had the same 400 steps, batches and rates. Is the loss of the two broken models higher
-# or lower than that of the right one? And how many of the unseen dates do they write correctly: nearly all, about
-# half, hardly any?
+# or lower than that of the right one? And how many of the unseen dates do they write correctly: nearly all, about half,
+# hardly any?
 #
 # <details><summary>Answer</summary>
 #
 # Their losses are lower, and they write hardly any date correctly. Both see the answer, and have learned to copy it,
-# the perfect strategy in training; but when they write, there is no answer yet to copy. It is tempting to expect a
+# the perfect strategy in training. But when they write, there is no answer yet to copy. It is tempting to expect a
 # broken model to show a bad loss. **A loss that is too good is a bug report.**
 #
 # </details>
@@ -1142,11 +1136,10 @@ for broken in (copying_losses, leaky_losses):
 
 # %% [markdown]
 # The dashed line in the picture is a yardstick. A decoder that never looks at the source can do no better than to
-# spread its probability evenly over the 72,049 days of the training; that costs $\ln 72{,}049 = 11.2$ for a date, or
+# spread its probability evenly over the 72,049 days of the training. That costs $\ln 72{,}049 = 11.2$ for a date, or
 # 1.02 for each of its eleven characters. A model below the line knows something about the answer: from the source, or
-# from the answer itself. (Two curves begin above $\ln 42 = 3.7$, an even guess over the characters, and one far below it.
-# The scores come from the table that the decoder's input is read from, so an untrained model favours the character that
-# it has just read. That one is the answer only where nothing is shifted.)
+# from the answer itself. (The curve without the shift is low from the first step: as $E$ stands at both ends, an
+# untrained model favours the character that it has just read, and there that is the answer.)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Training loss over 400 steps, logarithmic axis, and a dashed line at 1.02. The loss without the shift is far below the right model's from the start; with the mask off by one it leaves the right one after some tens of steps and then stays well below it. All three end below the dashed line."}, "figure": {"caption": "Loss in training, the same steps, batches and rates for all three. The two broken models look better than the right one. Dashed: the best that a decoder blind to the source could do, ln 72,049 / 11."}}
 curves = {name: each for name, (_, each) in trained.items()}
@@ -1159,8 +1152,8 @@ ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)  # off the dashed li
 plt.show()
 
 # %% [markdown]
-# One test finds both bugs: change one character of the target. The scores at the position that has to predict this
-# character must not move; if they do, the model could read its answer.
+# One test finds both bugs: change one character of the target. The scores at the position that has to predict it must
+# not move; if they do, the model could read its answer.
 
 
 # %% tags=["rtol=0.5"]
@@ -1278,8 +1271,8 @@ for answer in ("1969-07-20", "1969-07-02"):
 # %% [markdown]
 # ## Summary
 #
-# 1. In training all target positions are computed at once, so a causal mask must hide the future. In use the mask stays:
-#    it keeps the vectors of what is written from changing with every new character.
+# 1. In training all target positions are computed at once, so a causal mask must hide the future. In use the mask
+#    stays: it keeps the vectors of what is written from changing with every new character.
 # 2. Cross-attention: queries from the decoder, keys and values from the encoder's output, in every block.
 # 3. The decoder reads the target shifted right after a begin token; the end token is there to be predicted.
 # 4. A Transformer is an encoder, a decoder and one matrix at three places: for the source, the target and the scores.
@@ -1287,9 +1280,9 @@ for answer in ("1969-07-20", "1969-07-02"):
 #
 # **Homework 2**, questions 5 to 8, is about this chapter: [exercises](../exercises/hw2_transformer.ipynb).
 #
-# **Next:** what are the tokens of a real translator? Neither characters nor words: [chapter 7](07_subwords.ipynb). How
-# it is trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step:
-# [Writing with a cache](09b_cache.ipynb).
+# **Next:** the tokens of a real translator are neither characters nor words: [chapter 7](07_subwords.ipynb). How it is
+# trained: [chapter 8](08_training.ipynb). And how it writes without computing everything anew at each step: [Writing
+# with a cache](09b_cache.ipynb).
 #
 # ## References
 #
