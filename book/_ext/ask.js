@@ -1,5 +1,6 @@
 // The search of the page "Ask the book": cosines of vectors. Those of the sections and of the prepared questions were computed when
-// the site was built; that of a reader's own question is computed here, by MiniLM in a worker.
+// the site was built, and the answer to one of these stands in the page when it comes, written as `result` writes the others; the vector of
+// a reader's own question is computed here, by MiniLM in a worker.
 (() => {
   const { sections, questions, vectors, first, model } = JSON.parse(
     document.getElementById("ask-data").textContent,
@@ -154,17 +155,22 @@
     }
   }
 
-  function pick(i, silent) {
+  // The answer that came with the page, or would have.
+  function arrive(i) {
+    picked = i;
+    tell();
+    if (i === first) return;
+    show(questions[i], vector(i));
+    count.textContent = "Shown: the sections nearest to a prepared question";
+  }
+
+  function pick(i) {
     turn = undefined;
     picked = i;
     const at = i - questions.length;
     const title = at < 0 ? questions[i] : sections[at][2];
     show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
     tell();
-    if (silent) {
-      count.textContent = "Shown: the sections nearest to a prepared question";
-      return;
-    }
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
     history.replaceState(null, "", at < 0 ? `#${slug(title)}` : location.href.split("#")[0]);
     found.scrollIntoView({ block: "nearest" });
@@ -172,13 +178,14 @@
 
   function result({ section: [address, chapter, title, text, ...html], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
-    bar.firstChild.style.width = `${Math.max(0, 100 * score)}%`;
+    bar.firstChild.style.width = `${Math.max(0, Math.round(100 * score))}%`;
     const more = element(
       "button",
-      { type: "button", className: "ask-more", onclick: () => pickAndShow(questions.length + j) },
+      { type: "button", className: "ask-more" },
       "More like this",
     );
     more.ariaLabel = `More like this: ${title}`;
+    more.dataset.section = j;
     const where = element(
       "p",
       { className: "ask-where" },
@@ -216,9 +223,12 @@
     if (event.key === "Enter") ask();
   });
   box.querySelector(".ask-go").addEventListener("click", ask);
+  found.addEventListener("click", (event) => {
+    const more = event.target.closest(".ask-more");
+    if (more) pickAndShow(questions.length + Number(more.dataset.section));
+  });
   const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
   addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
   prepared.replaceChildren(...[...questions.keys()].map(choice));
-  list();
-  pick(asked() < 0 ? first : asked(), true);
+  arrive(asked() < 0 ? first : asked());
 })();

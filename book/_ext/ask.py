@@ -31,6 +31,7 @@ from lectures_lib.models import minilm
 from lectures_lib.tasks.sentence_bert import SentenceBert, search
 
 HERE = Path(__file__).parent
+SHOWN = 5  # sections found, as in ask.js
 logger = logging.getLogger(__name__)
 
 
@@ -170,6 +171,39 @@ def with_indices(text: str) -> str | None:
     return shown if (shown := printed(escaped)) != escaped else None
 
 
+def answer_html(sections: list[Section], asked: torch.Tensor, told: torch.Tensor) -> str:
+    """The sections nearest to one question, as the page's script writes them for the others: so the
+    first answer stands there before a script runs, and nothing moves when it does.
+
+    Args:
+        sections: all of them.
+        asked: (width,), the question's vector as the page holds it.
+        told: (sections, width).
+    """
+    nearest = search(asked.double()[None], told.double(), k=min(SHOWN, len(sections)))
+    found = zip(nearest.places[0].tolist(), nearest.scores[0].tolist(), strict=True)
+    return "".join(_result_html(sections[j], j, score) for j, score in found)
+
+
+def _result_html(section: Section, j: int, score: float) -> str:
+    """One section that was found, number j."""
+    title, text = (printed(html.escape(each)) for each in (section.title, section.text))
+    number = f"{score:.2f}".replace("-", "−")
+    return (
+        f'<li><p><a href="{_address(section)}">{title}</a></p>'
+        f'<p class="ask-where"><span>{html.escape(section.chapter)}</span>'
+        f'<span class="ask-bar" aria-hidden="true"><i style="width: {max(0, round(100 * score))}%;">'
+        f"</i></span><span>cosine {number}</span>"
+        f'<button type="button" class="ask-more" aria-label="More like this: '
+        f'{html.escape(section.title)}" data-section="{j}">More like this</button></p>'
+        f"<p>{text}</p></li>"
+    )
+
+
+def _address(section: Section) -> str:
+    return f"../{section.page}.html#{section.anchor}"
+
+
 def page_html(
     sections: list[Section],
     questions: list[Question],
@@ -181,10 +215,11 @@ def page_html(
     """
     shown = len(questions) + len(sections)
     asked, told = vectors[: len(questions)].float(), vectors[len(questions) : shown].float()
+    first = first_shown(sections, questions, asked, told)
     data = {
         "sections": [
             [
-                f"../{section.page}.html#{section.anchor}",
+                _address(section),
                 section.chapter,
                 section.title,
                 section.text,
@@ -195,7 +230,7 @@ def page_html(
         ],
         "questions": [question.question for question in questions],
         "vectors": base64.b64encode(vectors[:shown].numpy().tobytes()).decode(),
-        "first": first_shown(sections, questions, asked, told),
+        "first": first,
         "model": {"script": "../live/machine.js", **live_models.addresses(live_models.sentences())},
     }
     buttons = "".join(
@@ -206,6 +241,8 @@ def page_html(
         (HERE / "ask.html")
         .read_text(encoding="utf-8")
         .replace("{questions}", buttons)
+        .replace("{first_question}", html.escape(questions[first].question))
+        .replace("{first_answer}", answer_html(sections, asked[first], told))
         .replace("{megabytes}", f"{data['model']['bytes'] / 1e6:.0f}")
         .replace("{n}", str(len(questions)))
         .replace(

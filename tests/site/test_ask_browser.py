@@ -8,6 +8,7 @@ import sys
 
 import pytest
 import torch
+from conftest import SHIFTS
 from sitemap import ROOT, pages
 
 from lectures_lib.data.book import Question, Section
@@ -126,6 +127,20 @@ def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
         page.locator(".ask-found li a").first.get_attribute("href")
         == f"../notebooks/0{place + 1}_chapter.html#place-{place + 1}"
     )
+
+
+def test_the_answer_that_comes_with_the_page_is_the_scripts(open_page):
+    """Letter by letter: so nothing moves when the script begins."""
+    page = unfolded(open_page())
+    came = page.locator(".ask-found").inner_html()
+    question = page.locator(".ask-found h2").inner_text()
+    page.get_by_role("button", name=question, exact=True).click()
+    assert page.locator(".ask-found").inner_html() == came
+    other = next(each for each in QUESTIONS if each != question)
+    page.get_by_role("button", name=other, exact=True).click()
+    assert page.locator(".ask-found").inner_html() != came
+    page.get_by_role("button", name="More like this").first.click()
+    assert page.locator(".ask-found h2").inner_text().startswith("Sections like")
 
 
 def test_it_says_how_often_it_is_right():
@@ -282,6 +297,17 @@ def test_without_a_question_or_a_model_it_says_so(tab, address):
     assert page.locator(".ask-found").is_hidden()
 
 
+def test_nothing_moves_when_it_opens(tab, address):
+    """Neither on a desk nor on a telephone."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    for width in (1360, 390):
+        page = tab(width, 900, init=SHIFTS)
+        page.goto(address + PAGE)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("shift") < 0.02
+
+
 def test_it_fits_a_phone(open_page):
     assert open_page(390).evaluate("document.documentElement.scrollWidth") <= 390
 
@@ -289,6 +315,9 @@ def test_it_fits_a_phone(open_page):
 def test_without_scripts_it_says_so(open_page):
     page = open_page(java_script_enabled=False)
     assert page.get_by_text("here none is running").is_visible()
+    question = page.locator(".ask-found h2").inner_text()
+    assert shown(page) == nearest(QUESTIONS.index(question)), "one answer can be read all the same"
+    assert not page.get_by_role("button", name="More like this").count()
 
 
 def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
