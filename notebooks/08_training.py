@@ -426,9 +426,11 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 #
 # ### Warm-up
 #
-# Adam's first steps are as long as the learning rate, whatever the gradient, although its means
-# rest on only a batch or two. So the rate should be small at first. The paper's schedule rises in
-# a straight line for 4,000 steps and then falls as one over the root of the step:
+# Adam's first steps are as long as the learning rate, whatever the gradient. Yet its means rest on
+# only a batch or two: in the very first step even a weight that got nothing but noise moves the
+# full length. So the rate should be small at first. (Post-norm, the paper's order, is said to need
+# this more than pre-norm: [chapter 5](05_encoder.ipynb#before-or-after).) The paper's schedule
+# rises in a straight line for 4,000 steps and then falls as one over the root of the step:
 #
 # $$\text{rate} = d_{\text{model}}^{-0.5} \cdot \min\big(\text{step}^{-0.5},\ \text{step} \cdot
 # \text{warmup}^{-1.5}\big)$$
@@ -598,9 +600,12 @@ assert gone[1] > 0.97  # the clipped one, the last
 # %% [markdown]
 # ## The batches
 #
-# A tensor is a rectangle, sentences are not. Short ones are padded, and what is computed for the
-# padding is thrown away. So sentences of similar length should share a batch: shuffle, sort by
-# length, cut into batches, and shuffle the batches.
+# A tensor is a rectangle, sentences are not. So `data.pad_pairs` fills up the short ones: `sieben
+# </s> <pad> <pad>` beside `ein hundert fünfzig </s>`. A mask made from `source_lengths` ([chapter
+# 3](03_multi_head_attention.ipynb#sentences-of-different-lengths)) keeps attention from a source's
+# padding, the causal mask from a target's, and the loss leaves it out. What is computed for it is
+# thrown away. So sentences of similar length should share a batch: shuffle, sort by length, cut
+# into batches, and shuffle the batches.
 
 
 # %%

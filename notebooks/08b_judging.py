@@ -208,8 +208,9 @@ assert forced > free + 0.25
 #     sechs dreißig , sieben hundert drei drei
 #
 # Of its 7 words, 6 are in the reference. The second "drei" does not count, because the reference
-# has only one: counts are *clipped*, or "drei drei drei drei" would get every word right. All the
-# hits:
+# has only one: counts are *clipped*, or "drei drei drei drei" would get every word right. (With
+# several references, a piece counts as often as in the one that has it most often: exercise 3.) All
+# the hits:
 
 
 # %%
@@ -883,7 +884,8 @@ print(
     f"BLEU {corpus_bleu([hypothesis], [reference]):.1f}, "
     f"chrF {chrf(hypothesis, reference):.1f}, sacrebleu's {theirs:.1f}"
 )
-# BLEU has no four words to count. chrF sees that "spielten" is nearly "spielen".
+# BLEU finds no four words in a row to count. chrF sees that "spielten" is nearly
+# "spielen".
 
 # %% [markdown]
 # **2. Added up, or averaged.** Compute the BLEU of the twelve translations above once with
@@ -913,9 +915,10 @@ kept = [
 ]
 unpunished = [score / part for score, part in zip(each, kept, strict=True)]
 print(f"without penalties {sum(unpunished) / len(unpunished):.1f}")
-# Added up is larger, by five points. Nearly three are penalties: alone five of the
-# twelve pay one, together (111 words for 108) nothing is to pay. Most of the rest:
-# long sentences count for more there, and among these twelve they have more points.
+# Added up, the score is higher by five points. Nearly three of them are penalties:
+# alone, five of the twelve pay one; together (111 words for 108) there is none to pay.
+# Most of the rest: long sentences count for more, and among these twelve they score
+# higher.
 
 # %% [markdown]
 # **3. A second human.** With several references an $n$-gram counts at most as often as in the one

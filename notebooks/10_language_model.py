@@ -504,8 +504,10 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 #
 # The model has two blocks of width 64. The loop is chapter 8's, in plain PyTorch: shuffle the
 # blocks *of text*, take 32, step. The learning rate rises for 50 steps, stays, and later falls in a
-# straight line to 0. An untrained model gives all tokens about the same probability, so the loss
-# should begin near $\ln 512 = 6.24$ nats.
+# straight line to 0. Around the loop stand three functions: the loss; `by_model`, the same loss
+# token by token, to be compared with the tables; and `write`, which draws a token from the model's
+# distribution, appends it, and asks again. An untrained model gives all tokens about the same
+# probability, so the loss should begin near $\ln 512 = 6.24$ nats.
 
 
 # %%
@@ -533,6 +535,7 @@ def write(model, tokenizer, text, n, temperature=1.0, generator=None):
     """The text and n more tokens, each drawn from the model's distribution."""
     ids, longest = torch.tensor(tokenizer.encode(text)), model.config.max_len
     for _ in range(n):
+        # of all scores only the last token's are needed: those of the next one
         scores = model(ids[None, -longest:])[0, -1] / temperature
         drawn = torch.multinomial(scores.softmax(dim=-1), 1, generator=generator)
         ids = torch.cat([ids, drawn])
@@ -549,7 +552,7 @@ def train_model(model, examples, held_out, steps):
     while True:
         for rows in torch.randperm(len(examples)).split(32):  # an epoch, shuffled
             loss = next_token_loss(model, examples[rows])  # of 32 blocks of text
-            if step % 50 == 0:
+            if step % 50 == 0:  # a look from outside: new text, no training
                 model.eval()
                 on_new = -by_model(model, held_out).mean().item()
                 log[step] = loss.item(), on_new
@@ -559,6 +562,7 @@ def train_model(model, examples, held_out, steps):
                 model.train()
             if step == steps:
                 return log
+            # the step, chapter 8's: gradients, clipped; AdamW; the next learning rate
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -928,7 +932,7 @@ A, B = [1 / 2] * 10, [0.9] * 9 + [0.001]
 for name, given in (("A", A), ("B", B)):
     print(f"{name}: perplexity {math.prod(given) ** (-1 / len(given)):.3f}")
 print(f"equal if B gives the tenth {0.5**10 / 0.9**9:.5f}")
-# On nine tokens of ten B is nearly certain and right. It loses by the tenth.
+# On nine tokens of ten B is nearly certain, and right. It loses because of the tenth.
 
 # %% [markdown]
 # **2. Top-k.** Give `write` an argument `top_k`: all scores but the k largest become $-\infty$

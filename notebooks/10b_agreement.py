@@ -70,8 +70,9 @@ from lectures_lib.show.drawings import draw
 #
 # A small grammar writes the text: a subject, up to two further nouns in between, then "is" or
 # "are". Every noun is singular or plural by the toss of a coin. The test is harder than the
-# training text in three ways: *all* nouns in between have the other number; there may be up to
-# **six** of them; and the first of them never followed this subject in training.
+# training text in three ways: *all* nouns in between have the other number (a noun that pulls the
+# verb the wrong way is often called an *attractor*); there may be up to **six** of them; and the
+# first of them never followed this subject in training.
 
 # %%
 NOUNS = [
@@ -808,8 +809,8 @@ for name, rule in rules.items():
     print(f"{name:19}", *(f"{share:.2f}" for share in scored))
 # "First" and "at most three back" agree on every sentence with up to two nouns in
 # between. From three on, one is always right, the other never: the red line at the
-# bottom of the middle panel. "Most" falls already with two, and the training text
-# speaks against it: in a quarter of the sentences with two, both have the other number.
+# bottom of the middle panel. "Most" fails already with two, and the training text
+# contradicts it: in a quarter of the sentences with two, both have the other number.
 
 # %% [markdown]
 # **2. A test that anybody passes.** Give all nouns in between the *same* number as the subject, and test the two
@@ -850,7 +851,7 @@ for name, rule in takers.items():
 three = one + 2 * math.log(4 * 20)
 choices = math.log(20) + math.log(4) + math.log(4) + (0 + one + two + three) / 4
 print(f"{choices:.1f} nats for {5 + 3 * 1.5} words: {choices / (5 + 3 * 1.5):.2f}")
-# Larger, by little: each further "near the door" costs a preposition and a noun,
+# Slightly larger: each further "near the door" costs a preposition and a noun,
 # 4.4 nats for three words, which is more than the others cost on average.
 
 # %% [markdown]
@@ -873,7 +874,7 @@ print(f"at the beginning of a line: No {no:.1f}, The {the:.1f}")
 # The second. Whole sentences lose every time: "No" is rarer at the beginning of a line,
 # which has nothing to do with "ever", and that alone costs them so much. Behind "No"
 # the words "ever been" are likelier in 6 of 10. Ten pairs do not show that it knows the
-# rule, and that is another result than 0.
+# rule, but 6 is not 0 either.
 
 # %% [markdown]
 # ## Summary

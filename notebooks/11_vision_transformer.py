@@ -675,8 +675,9 @@ assert neighbours > far + 0.03
 # Take one layer. Its weights, averaged over the heads, are a table $W$: row $i$ says how much
 # output $i$ takes from each input. The residual connection adds the input itself, so rollout uses
 # $\frac{1}{2}(W + I)$ instead: a weight of 0.6 becomes 0.3, and the diagonal gains 0.5. (Equal
-# halves are an assumption.) The product of these tables, layer by layer, says how much of each
-# patch reaches each output.
+# halves are an assumption.) The product of these tables, from the first layer to the last, says how
+# much of each patch reaches each output. We look at its row 0, the class token's. (`record` keeps
+# what every part of the model computes; `seen.all` lists one part in all layers.)
 
 
 # %%
@@ -689,7 +690,8 @@ def rollout(weights):
     n = weights[0].shape[-1]
     identity = torch.eye(n, dtype=weights[0].dtype, device=weights[0].device)
     product = identity.expand(len(weights[0]), n, n)
-    for layer in weights:
+    for layer in weights:  # (images, heads, n, n)
+        # the heads' mean, half of it replaced by "itself"; then on to the next layer
         product = (layer.mean(dim=1) + identity) / 2 @ product
     return product
 
@@ -766,10 +768,12 @@ fall, inked = damage(model), ink > 0.1
 ORDERS = {"rollout": looks, "ink": ink, "chance": torch.rand(len(images), 16)}  # yours
 agreement, without_first = {}, {}
 for name, order in ORDERS.items():
+    # image by image, among its inked patches only
     triples = zip(order, fall, inked, strict=True)
     each = torch.stack([rank_correlation(a[i], b[i]) for a, b, i in triples])
     agreement[name] = each.mean()
     cut = patches(images, 2)
+    # in each image, blank the one inked patch that this order puts first
     cut[range(len(cut)), order.masked_fill(~inked, -1).argmax(dim=1)] = 0
     without_first[name] = accuracy(model, unpatch(cut, 2, 8, 8))
     print(f"{name:8} rank correlation with the damage {agreement[name]:5.2f}", end="")
@@ -950,8 +954,8 @@ print(f"patches shuffled {accuracy(model, mixed):.2f}", end=", ")
 print(f"pixels from 0 to 16 {accuracy(model, 16 * images):.2f}")
 # (a) The positions were learned with the patches in place: each now says "here" of a
 # patch from elsewhere. (b) The patches' vectors become about sixteen times as long, the
-# positions beside them do not. Every checkpoint comes with the mean and the deviation
-# its images were brought to; use the image processor that is stored beside it.
+# positions beside them do not. Every checkpoint expects images scaled to a certain mean
+# and deviation: use the image processor that is stored beside it.
 
 # %% [markdown]
 # **4. Without a class token.** Write `MeanViT`, which classifies the mean of the patches' outputs instead of the class
@@ -983,9 +987,9 @@ for kind in (ViT, MeanViT):
     torch.manual_seed(0)
     score = quick(kind(replace(ViTConfig.DIGITS, patch_size=4)), learn)
     print(f"{kind.__name__:8} {score:.2f} after 300 steps")
-# One seed, and a difference of a hundredth is what other test images would change: no
-# need for the token can be seen here. The authors keep it to stay close to the model
-# for text.
+# One seed, and other test images alone would move a score by a hundredth: nothing here
+# shows that the token is needed. The authors keep it to stay close to the model for
+# text.
 
 # %% [markdown]
 # ## Summary

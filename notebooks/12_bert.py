@@ -419,7 +419,7 @@ for their_name in list(BODY)[::4]:
     print(f"  {their_name}\n      → {BODY[their_name]}")
 
 # %% [markdown]
-# <details><summary>The other rows, and where the file comes from</summary>
+# <details><summary>The other nine rows, and where the file comes from</summary>
 #
 # `key` and `value` go as `query` does. `attention.output.dense` becomes `W_O`; `intermediate.dense` and `output.dense`
 # become `feed_forward.W_1` and `W_2`, `output.LayerNorm` becomes `around_feed_forward.norm`. Positions, segments and
@@ -471,7 +471,7 @@ def rename(state, key_map, ignored=()):
             continue
         match, ours = found
         ours = ours.format(**match.groupdict())
-        # a tensor of chapter 13's heads is stored under two names
+        # (for chapter 13, whose file holds its tied matrix under two names)
         if ours in renamed and not torch.equal(renamed[ours], tensor):
             raise ValueError(
                 f"{name} should equal what else becomes {ours}, "
@@ -1019,11 +1019,11 @@ e = minilm_model.embeddings
 total = e.tokens(tokens) + e.positions.weight[:n] + e.segments(segments)
 variance = total.var(dim=-1, correction=0)
 print(f"smallest variance before the first LayerNorm: {variance.min():.4f}")
-# The three tables hold small numbers, so 1e-5 is not nothing beside their variance.
-# Behind the first norm a word's vector is large, and so is every sum that a later norm
-# sees: there 1e-5 is nothing, and what error came in is carried along.
-# Small as it is, the error is far above rounding (1e-6): a comparison whose bound
-# lets it pass would let real mistakes pass as well.
+# The three tables hold small numbers, so beside their variance 1e-5 counts. After the
+# first norm a word's vector is large, and so is every sum that a later norm sees: there
+# 1e-5 no longer matters, and the error made at the input is carried along.
+# Small as it is, it is far above rounding (1e-6): a comparison so loose that it lets
+# this error pass would let real mistakes pass as well.
 
 # %% [markdown]
 # **3. Another word.** Here are three springs of the year and three of metal, each at place 3. How many have a nearest
@@ -1056,7 +1056,7 @@ P = F.normalize(minilm_model.embeddings.positions.weight.detach()[1:], dim=-1)
 for apart_by in (1, 2, 4, 8, 16, 64):
     print(f"{apart_by:2} apart: {(P @ P.T).diagonal(apart_by).mean():.2f}")
 # Neighbours have become alike, and the likeness fades with distance, though not
-# evenly. The same rows of numbers began as noise.
+# evenly. All these rows began as noise.
 
 # %% [markdown]
 # **5. Build it: a vector for a sentence.** In MiniLM's last training a text's vector was the *mean of its tokens' last

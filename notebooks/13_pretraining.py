@@ -82,8 +82,9 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Making holes, with a pencil
 #
-# The rule is short (Devlin et al. 2019, section 3.1). Of the tokens, 15 % are **chosen**: these the model must
-# predict. Of the chosen ones,
+# The rule is short (Devlin et al. 2019, section 3.1). Of the tokens, 15 % are **chosen**: these the
+# model must predict, and they alone enter the loss, `cross_entropy(scores[chosen],
+# tokens[chosen])`. Of the chosen ones,
 #
 # - 80 % are replaced by `[MASK]`,
 # - 10 % are replaced by a random token,
@@ -914,7 +915,9 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 # chapter/next_sentence/max .1f -->. A coin would get 50 %, give or take 3.2 (two standard deviations), so one of the
 # three may be no better than a coin.
 #
-# Is this second exercise worth it, and is 15 % the best rate? [Chapter 13c](13c_choices.ipynb) asks both.
+# Is this second exercise worth it? It may be too easy: a B from another document mostly has another
+# topic, and whoever sees that need not know whether one sentence *follows* the other. [Chapter
+# 13c](13c_choices.ipynb) asks, and whether 15 % is the best rate.
 #
 # ## Filling holes
 #
@@ -1064,7 +1067,7 @@ for verb in ("are", "is"):
         f"{verb:4} "
         f"{pseudo_log_likelihood(f'The keys to the cabinet {verb} on the table.'):.1f}"
     )
-# "are" should have more, and has: 9.2 in the logarithm are a factor of 10,000.
+# "are" should score higher, and does: 9.2 in the logarithm is a factor of 10,000.
 # One pair of sentences is no test of grammar; chapter 10b counts many.
 
 # %% [markdown]
@@ -1089,8 +1092,8 @@ def fill_in_turn(text):
 
 
 fill_in_turn("He was born in [MASK] [MASK] in 1889.")
-# "city" was surest and cannot be taken back; before it belongs "new york", and there is
-# one hole. The surest first is no search (chapter 9's beam is).
+# "city" was surest and cannot be taken back. "new york" would fit before it, but only
+# one hole is left. Filling the surest hole first is not a search (chapter 9's beam is).
 
 # %% [markdown]
 # **4.** In `masked_batch`, forget `special`, so that any place may be chosen, `[CLS]`, `[SEP]` and the padding too.

@@ -290,7 +290,8 @@ inputs = {
     "words": (bag.fit_transform(learn), bag.transform(asked)),
     "MiniLM": (bert.embed(learn).numpy(), bert.embed(asked).numpy()),
 }
-right, sure = {}, {}  # of each sentence: whether it is right; what the right label got
+# of each sentence: is it right? and, for `compare` below: what did the right label get?
+right, sure = {}, {}
 for name, (known, new) in inputs.items():
     model = LogisticRegression(C=10, max_iter=1000).fit(known, labels)
     right[name] = model.predict(new) == truth
@@ -661,8 +662,8 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
         held = abs(shares - truth_is) <= 2 * errors
         print(f"{truth_is} on {n}, {more} and {more} added: the interval", end=" ")
         print(f"holds it in {held.mean():.2f} of the cases")
-# All 20 right happens in 36 % of the cases, and then the formula says "± 0". With two
-# and two added it is 22 of 24, and never that sure.
+# In 36 % of the cases all 20 are right, and then the formula says "± 0". With two and
+# two added that is 22 of 24, and the formula is never so sure.
 
 # %% [markdown]
 # **2. Enough questions.** Suppose that a search by meaning really wins two disagreements out of three, and that 18 of
@@ -674,7 +675,7 @@ for truth_is, n in ((0.95, 20), (0.86, 80)):
 for times in (1, 2, 3, 4):
     p = sign_test(12 * times, 6 * times)
     print(f"{46 * times:3} questions, {12 * times} : {6 * times}: p = {p:.3f}")
-# Some 140 by these steps (28 : 14, from some 107 questions, has 0.044). And this is the
+# Some 140 in these steps (28 : 14, from some 107 questions, has 0.044). And this is the
 # average case: with fewer than about 100 questions a real advantage of this size is
 # missed more often than seen. "No significant difference" is then a fact about the
 # test, not about the systems.

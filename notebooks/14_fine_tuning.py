@@ -208,8 +208,9 @@ assert torch.equal(numbers, theirs(tokens, lengths=lengths))
 assert torch.equal(F.mse_loss(numbers, scores), SentenceRegressor.loss(numbers, scores))
 
 # %% [markdown]
-# Now all five heads on one body with real weights, chapter 12's MiniLM with its six blocks. How
-# many numbers are new?
+# Now all five heads of the picture on one body with real weights, chapter 12's MiniLM with its six
+# blocks. (The choice comes [further down](#a-choice-which-ending), tagger and span in [chapter
+# 14b](14b_words_and_spans.ipynb).) How many numbers are new?
 
 
 # %%

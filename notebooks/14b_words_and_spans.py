@@ -324,9 +324,10 @@ assert entity_f1([lazy], [lazy]) == metrics.entity_scores([lazy], [lazy]).f1 == 
 # Fine-tuning has an F1 of 0.75<!-- fine_tuning_small: entities/test/f1/mean .2f --> from five seeds
 # (0.69<!-- fine_tuning_small: entities/test/f1/min .2f --> to 0.80<!-- fine_tuning_small:
 # entities/test/f1/max .2f -->). The bag sees capitals, which MiniLM does *not*. But it knows no
-# word that it has not met, and 82 of the 88 names of the test never occur in training. (With
-# another choice of vector, frozen ones get 0.72<!-- labelled_sets: entities/frozen .2f -->:
-# [chapter 15b](15b_which_layers.ipynb).)
+# word that it has not met, and 82 of the 88 names of the test never occur in training. (The frozen
+# vectors are the last layer's. With the layer and the strength of the penalty chosen on the
+# validation sentences, they get 0.72<!-- labelled_sets: entities/frozen .2f -->: [chapter
+# 15b](15b_which_layers.ipynb).)
 #
 # There are four kinds of error: a name not seen, a name where there is none, the wrong kind, a word
 # too many or too few. Which of them are frequent? Look first; exercise 1 counts them.
@@ -585,8 +586,8 @@ print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
 #
 # A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold
 # `best_spans` never asks `[CLS]`. Had it asked, the reader would have been silent on all four
-# questions of the next cell: "no answer" has 4.1, 4.6, 4.3 and 4.1 there, the quoted spans 3.0,
-# 1.8, 1.1 and 2.8.
+# questions of the next cell: in each line "cut off" there, the score of "no answer" (*none*) is
+# above that of the quoted span.
 #
 # In windows of 384 it finds 2003, with 8.3 against 3.7 for "no answer". Yet one of the four answers
 # stays wrong, that to *Who owns the shop in Aldery?* Given the right one of the paper's texts

@@ -133,9 +133,10 @@ assert sorted(zip(looking.tolist(), seen.tolist(), strict=True)) == sorted(expec
 
 # %% [markdown]
 # Of the pair (tree, old) one could ask: which word stood near *tree*? The answer is a softmax over
-# the whole vocabulary, ten thousand words or more, for every pair of a long text. **Negative
-# sampling** asks something cheaper. It puts the true pair among $k$ false ones, whose second word
-# is drawn at random, and asks of each: *did this word stand near?*
+# the whole vocabulary: ten thousand dot products or more, and a gradient for as many rows, for
+# every pair of a long text. **Negative sampling** asks something cheaper. It puts the true pair
+# among $k$ false ones (five, in the training below), whose second word is drawn at random, and asks
+# of each: *did this word stand near?* That takes $k + 1$ products.
 #
 # Every word has two vectors: $v$ for itself, $v'$ for being a neighbour. (With only one, every word
 # would count as its own neighbour, for $v \cdot v \ge 0$.) The probability of "yes" is
@@ -228,8 +229,9 @@ class SkipGram(nn.Module):
 # are known exactly, and the other half of the places gives each word a vector of its own to compare
 # with.
 #
-# (`SkipGramBatches` draws anew in every epoch which words stay, how far each looks, and the false
-# neighbours.)
+# (`word2vec.encode` turns words into numbers and leaves out the rare ones, fewer than five times in
+# the text. `SkipGramBatches` draws anew in every epoch which words stay, how far each looks, and
+# the false neighbours.)
 
 # %% tags=["nbval-ignore-output"]
 lot = random.Random(0)
@@ -442,9 +444,11 @@ def nearest_neighbour_accuracy(similarity, labels, may):
 # mostly at the beginning of its sentences, the vectors would find it without any understanding. So
 # the set is **matched**: for each word, both meanings stand equally often at each position.
 #
-# That is not enough. Say each meaning stands at position 3 in two sentences. A sentence is not its
-# own neighbour, so at its position it meets one sentence of its own meaning and two of the *wrong*
-# one. Therefore only neighbours with the word at another position are allowed (in code, `may`):
+# That is not enough, because a sentence is not its own neighbour. Say four sentences have the word
+# at position 3, two of each meaning. For one of them, three are left at this position: *one* of its
+# own meaning and *two* of the other. Whoever goes by position alone would be right once in three
+# times, below chance. So only neighbours with the word at *another* position are allowed (in code,
+# `may`):
 
 # %% tags=["remove-input"]
 draw("nearest_by_position")

@@ -125,8 +125,10 @@ for name in COMBINATIONS:
     print(f"{name:18}", [round(number, 1) for number in combined.tolist()])
 
 # %% [markdown]
-# "Weighted" is here a scalar mix (the paper does not say how its weights were found), which begins as the plain mean.
-# ("All" means the six layers: state 0 is not among them, so the mean is 3.5.)
+# "Weighted" is here a scalar mix (the paper does not say how its weights were found), which begins
+# as the plain mean. ("All" means the six layers: state 0 is not among them, so the mean is 3.5.
+# Further down we also mix all *seven* states. `COMBINATIONS` names, for each way, the states that
+# it takes and what it does with them; `LayerCombination` does it.)
 #
 # ## Names
 #
@@ -498,10 +500,10 @@ for divisor in (1, 100):
     regression = LogisticRegression(max_iter=1000).fit(seen[6] / divisor, labels)
     score = f1(regression.predict(asked[6] / divisor).tolist())
     print(f"divided by {divisor}: F1 {score:.2f}")
-# Small vectors need large weights, and a penalty on large weights does not grant them.
-# States differ in length too; compare them as they come, and you compare lengths. So
-# each number is divided by its deviation, with one catch: where that is next to nothing
-# (the last LayerNorm multiplies some by under 1e-8), only rounding is left to divide.
+# Small vectors need large weights, and the penalty keeps weights small. States differ
+# in length, too; compare them as they come, and you compare lengths. So each number is
+# divided by its deviation, with one catch: where that is next to nothing (the last
+# LayerNorm multiplies some by less than 1e-8), only rounding is left to divide.
 length, spread = seen.norm(dim=-1).mean(dim=1), seen.std(dim=1)
 print(f"mean length of a vector: state 4 {length[4]:.1f}, state 6 {length[6]:.1f}")
 print("numbers of state 6 that hardly vary:", int((spread[6] < 1e-6).sum()))

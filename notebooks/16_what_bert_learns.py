@@ -263,12 +263,14 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 # `[CLS]`. (On real text it is about half.) In BERT base, Clark and others found, it rests on
 # `[SEP]`. Such a place is now called an *attention sink*. Little comes of this attention, at least
 # in BERT base: what a head adds is weight times vector, and the vectors that its heads fetch from
-# `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)).
+# `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)). A head's
+# weights must sum to 1, so Clark and others take this for its way of doing nothing where it finds
+# nothing. Such attention links no two words, so below both marks are left out.
 #
 # ### Heads that follow grammar
 #
 # When does a head *find the governor* of a word? When, of all other words, the word attends most to
-# its governor. (`[CLS]` and `[SEP]` do not count, however much attention rests on them.) A head may
+# its governor. (`[CLS]` and `[SEP]` do not count, however much attention rests there.) A head may
 # also look the other way, down from the governor: then we ask which of the other words attends most
 # to this one, and it must be the governor. By hand, for "the dog barks":
 
@@ -536,9 +538,11 @@ ax.legend(ncols=4, loc="upper center", fontsize=9)
 plt.show()
 
 # %% [markdown]
-# No head beats the tag rule. So MiniLM may know the tags, look for the nearest, and know no more.
-# Whether a head knows *more* can show only where the rule fails: in "the phone book" the next noun
-# after "the" is "phone", but the governor is "book". Our short sentences have too few such words.
+# What have the heads shown, then? For `det`, `obj` and `case` that they follow more than a
+# distance, and that training made them so. That they follow *grammar* they have not shown: no head
+# beats the tag rule, so MiniLM may know the tags, look for the nearest, and know no more. Whether a
+# head knows *more* can show only where the rule fails: in "the phone book" the next noun after
+# "the" is "phone", but the governor is "book". Our short sentences have too few such words.
 #
 # ### Heads on real English
 #

@@ -307,6 +307,8 @@ tasks = {
 # %% tags=["atol=0.03"]
 def each_state(states, labels, n_classes):
     """The share right by a probe on each state alone."""
+    # states: (7, words, d_model) twice, to learn from and to ask about; so zip takes
+    # state 0 of both, then state 1 of both, … labels: the same pair
     return [
         share_right(
             Probed(x[None], labels[0]), Probed(x_test[None], labels[1]), n_classes
@@ -317,7 +319,7 @@ def each_state(states, labels, n_classes):
 
 scores = {}
 print(f"{'right':31}state 0    1    2    3    4    5    6")
-for task, (n_classes, *kinds) in tasks.items():
+for task, (n_classes, *kinds) in tasks.items():  # kinds: real labels, the control's
     for name, of_model in states.items():
         for kind, labels in zip(("real", "control"), kinds, strict=True):
             found = scores[task, name, kind] = each_state(of_model, labels, n_classes)
@@ -341,8 +343,9 @@ for task, (n_classes, *kinds) in tasks.items():
 # <details><summary>Answer</summary>
 #
 # By about twenty: from 0.08 to about 0.26. State 3 gains ten points on the real task, and loses
-# eight on the control. The accuracy alone hides half of the difference, because the embeddings'
-# probe has learned so much by heart.
+# eight on the control: its vectors have read the context, and say less about *which* word stands
+# there, so labels drawn for words are harder to learn by heart. The accuracy alone hides half of
+# the difference.
 #
 # </details>
 
@@ -425,8 +428,8 @@ for task in tasks:
 # or object.
 #
 # **The control task bites.** From the embeddings, meaningless labels are learned nearly as well as
-# relations; at state 3 much less well. Not all of that drop speaks for state 3. Its vectors say
-# less about *which* word stands there, so the labels are harder to learn by heart.
+# relations; at state 3 much less well. But not all of that drop speaks for state 3: as said, its
+# vectors tell less about *which* word stands there.
 #
 # **An untrained BERT gets seven tags in ten right.** That is *below* the baseline without vectors,
 # and its selectivity is near zero, or below: its vectors tell words apart, and little else. (For
@@ -794,7 +797,7 @@ for l2 in (1.0, 0.01, 0.0001):
 # The tight probe learns least by heart, and least altogether. So selectivity says
 # something of the probe, too: layers are compared with one and the same probe. Where
 # the tight one says "it can be read", believe it: it could learn least by heart. The
-# loosest has fewer relations right, and as many labels by heart: it tells nothing new.
+# loosest has fewer relations right, and as many labels by heart: it adds nothing.
 
 # %% [markdown]
 # ## Summary

@@ -454,7 +454,10 @@ print((points[:, None] - points).square().sum(dim=-1).int().tolist(), "squared")
 print(tree_distances(4, {(0, 1), (0, 2), (0, 3)}).int().tolist(), "in the tree")
 
 # %% [markdown]
-# In this way every tree can be drawn, with as many dimensions as it has links.
+# In this way every tree can be drawn, with as many dimensions as it has links. Put its root at 0,
+# and each other word where its governor is, plus a step of 1 in a dimension that only their link
+# has. Two words then differ by 1 in the dimension of each link on the path between them, and in no
+# other: the squared distance counts these links.
 #
 # The **structural probe** is such a matrix, from 384 numbers to 32, and nothing else. It is trained
 # on the 114 sentences that are not in the test, until its distances come close to those of the
@@ -596,9 +599,10 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 # 13b's](13b_how_sure.ipynb) bootstrap, over sentences, because the links of one sentence share
 # their luck.)
 #
-# A matrix of the same size, trained in the same way, finds no such trees in the embeddings, which
-# know the words and their places, and none in the untrained twin. So, as far as one untrained
-# network can tell, what it finds in the middle layers was put there by training.
+# From the embeddings, which know the words and their places, a matrix of the same size, trained in
+# the same way, finds about as many links of these sentences as the chain has, and from the
+# untrained twin fewer. So, as far as one untrained network can tell, what it finds in the middle
+# layers was put there by training.
 #
 # On UD English the picture is less clear. State 2 is more than twenty points above the chain, but
 # MiniLM's embeddings are above it as well, by ten: without any context they say something about
@@ -763,9 +767,9 @@ powers = (0.0, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)
 power = max(powers, key=lambda p: with_power(p, on_validation, gold_validation))
 near = with_power(power, impacts["MiniLM"], gold)
 print(f"UUAS {near:.2f}, chain {uuas_of['chained neighbours']:.2f}")
-# A few links more, on 40 sentences, and no longer free of parameters. On UD English the
-# same procedure gives as many links as the chain in two of three draws, one more in the
-# third.
+# A few links more, on 40 sentences, and the method now has a parameter. On UD English
+# the same procedure gives as many links as the chain in two of three draws, one more in
+# the third.
 
 # %% [markdown]
 # **Exercise 2. How many dimensions?** The matrix maps 384 numbers to 32. Train it with 1, 2 and 8 numbers on MiniLM's
@@ -780,10 +784,10 @@ for rank in (1, 2, 8):
         fitted = fit_structural_probe(at_2, links, rank=rank, seed=seed)
         of_rank.append(structural_score(fitted, at_state_2, gold))
     print(f"rank {rank:2}:", *(f"{share:.2f}" for share in of_rank))
-# A line is below the chain, a plane about level with it. With eight numbers one first
-# matrix gives as much as the worse one of 32 (0.65 above), the other hardly more than
-# the chain: two matrices of one rank differ as much as two ranks do. A tree that shows
-# in a plane says no more than the chain.
+# One dimension is below the chain, two are about level with it. With eight, one
+# starting matrix finds as much as the worse one of 32 (0.65 above), the other hardly
+# more than the chain: two matrices of one rank differ as much as two ranks do. A tree
+# that shows in a plane says no more than the chain.
 
 # %% [markdown]
 # **Exercise 3. Another layer's reactions.** The paper measures impacts on the *last* layer's vectors. Chapter 16b's
@@ -798,8 +802,8 @@ for layer in (1, 2, 3):
         for s, k in zip(test, kept, strict=True)
     ]
     print(f"state {layer}: {uuas(map(eisner, of_layer), gold):.2f}")
-# None does. State 1 comes near: after one layer, whoever is near reacts most, and the
-# tree is nearly a chain.
+# None does. State 1 comes close: after one layer, neighbours react most, and the tree
+# is nearly a chain.
 
 # %% [markdown]
 # ## Summary

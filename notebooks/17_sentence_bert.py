@@ -389,21 +389,22 @@ if STS_B:
 # | after layer 4 | 0.762<!-- sentence_vectors: untrained/mean/after_4/spearman .3f --> | 0.580<!-- sentence_vectors: untrained/cls/after_4/spearman .3f --> | 0.795<!-- sentence_vectors: untrained/max/after_4/spearman .3f --> |
 # | after layer 5, the last | 0.8672<!-- sentence_vectors: untrained/mean/after_5/spearman .4f --> | 0.797<!-- sentence_vectors: untrained/cls/after_5/spearman .3f --> | 0.826<!-- sentence_vectors: untrained/max/after_5/spearman .3f --> |
 #
-# The best is the mean after the last layer, the one vector that was trained to be compared. The
-# means after layers 0 and 2 lose to counted words, in which rare words weigh more (TF-IDF,
-# 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f -->). With the same weights for rare
-# words the means win. But so does the mean of MiniLM's static vectors, the bare rows of its table
-# (no position, no LayerNorm, no `[CLS]` and `[SEP]`). So the means do not show that these layers
-# add anything.
+# The best is the mean after the last layer, the one vector that was trained to be compared.
+#
+# Do the lower layers add anything? Their means (after layers 0 and 2) lose to counted words in
+# which rare words weigh more (TF-IDF, 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f
+# -->). If rare words weigh more in the means as well, the means win. But then the mean of MiniLM's
+# *static* vectors, the bare rows of its table, does about as well. So the means do not show that
+# these layers add anything.
 #
 # <details><summary>In numbers</summary>
 #
-# Without weights, counts reach 0.566<!-- sentence_weights: plain/counted .3f -->, the mean of the
-# static vectors 0.645<!-- sentence_vectors: untrained/static/spearman .3f -->, and the layers'
-# means are those of the table. With TF-IDF's weights, the means reach
-# 0.776<!-- sentence_weights: weighted/after_0 .3f --> after layer 0,
-# 0.756<!-- sentence_weights: weighted/after_2 .3f --> after layer 2, and
-# 0.768<!-- sentence_weights: weighted/static .3f --> for the static vectors.
+# | | counted words | static vectors | mean after layer 0 | mean after layer 2 |
+# |---|---|---|---|---|
+# | every word counts alike | 0.566<!-- sentence_weights: plain/counted .3f --> | 0.645<!-- sentence_vectors: untrained/static/spearman .3f --> | 0.671<!-- sentence_vectors: untrained/mean/after_0/spearman .3f --> | 0.630<!-- sentence_vectors: untrained/mean/after_2/spearman .3f --> |
+# | rare words weigh more | 0.712<!-- sentence_vectors: untrained/tf_idf/spearman .3f --> | 0.768<!-- sentence_weights: weighted/static .3f --> | 0.776<!-- sentence_weights: weighted/after_0 .3f --> | 0.756<!-- sentence_weights: weighted/after_2 .3f --> |
+#
+# (The static vectors have no position, no LayerNorm, no `[CLS]` and no `[SEP]`.)
 # [Measured](../book/results/features.md#sentence-weights).
 #
 # </details>
@@ -412,7 +413,7 @@ if STS_B:
 # the paper reports (test split, times 100) 46.35 with the mean, 16.50 with `[CLS]`, and 58.02 for
 # averaged GloVe vectors, which are static. After siamese training on other data it is 77.03.
 # Pre-training asks each vector for a *word*; nothing in it makes the mean of such vectors stand for
-# a sentence. That has to be trained.
+# a sentence. That has to be trained; [three ways](#three-ways-to-train) follow.
 #
 # Each checkpoint goes with one pooling. MiniLM's is the mean: `[CLS]` gives 0.797 in place of
 # 0.867, Hugging Face's `pooler_output`
@@ -492,7 +493,9 @@ assert abs(loss - math.log(3)) < 1e-6
 #
 # The third way needs no labels, only pairs that belong together: a question and its answer, a title
 # and its text. Each u must find its own v among *all* v of the batch; the other pairs' partners
-# serve as wrong answers. That is chapter 10's cross-entropy, with sentences in place of words.
+# serve as wrong answers. (Now and then one of them is a right answer, too: [What goes
+# wrong](#the-right-answer-counted-as-wrong).) That is chapter 10's cross-entropy, with sentences in
+# place of words.
 
 # %% tags=["remove-input"]
 draw("in_batch")
@@ -881,8 +884,8 @@ bitten = [
 a, p, n = encoder.embed(bitten)[:, None]
 print(f"ours {by_triplet(a, p, n):.2f}, torch {F.triplet_margin_loss(a, p, n):.2f}")
 print(f"distances: right {(a - p).norm():.2f}, wrong {(a - n).norm():.2f}")
-# |a - p|² = 2 - 2 cos: vectors of length 1 are at most 2 apart, so a margin of 1 is a
-# lot.
+# |a - p|² = 2 - 2 cos: vectors of length 1 are at most 2 apart, so a margin of 1 is
+# large.
 print(f"with the two exchanged: {by_triplet(a, n, p):.2f}")
 
 # %% [markdown]
