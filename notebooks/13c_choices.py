@@ -3,9 +3,9 @@
 #
 # Below are fifteen small models. Each row of dots is one recipe, trained three times; a dot is the share of hidden words
 # that one of the three guessed right. Row C is the recipe of BERT's authors: 15 % of the tokens chosen, not all of them
-# hidden, and a second exercise about the next sentence. In each other row one of these was changed: *no second
-# exercise*, *40 % chosen*, *all of the chosen hidden*, or *only one side seen*. **Which is A, which B, D and E?** (The
-# cell that draws them has the names: do not look yet.)
+# hidden, and a second exercise about the next sentence. In each other row something was changed: *no second exercise*,
+# *40 % chosen*, *all of the chosen hidden*, or *only one side seen*. **Which is A, which B, D and E?** (The cell that
+# draws them has the names: do not look yet.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -47,7 +47,7 @@ plt.show()
 # **After this chapter you can**
 #
 # - judge an ablation by its seeds, and say what three of them leave open;
-# - say what the paper's tables show of NSP and of the 80/10/10, and what they do not;
+# - say what published tables show of NSP, of the 80/10/10 and of RoBERTa's recipe, and what they do not;
 # - check the numbers of the original training;
 # - find the second change in a comparison that was meant to change one thing, and two bugs that raise no error.
 #
@@ -79,8 +79,9 @@ from lectures_lib import metrics
 #
 # All are asked about the same 28,656 holes in held-out text, half of it pairs that do not belong together.
 #
-# Write a letter beside each. Then we take one change after the other, with a few lines that do what [chapter 13b](13b_how_sure.ipynb) does with seeds: the difference of the means, twice its
-# standard error (from the spread of the seeds), and whether the two rows are apart.
+# Write a letter beside each. Then we take one change after the other, with a few lines that do what [chapter
+# 13b](13b_how_sure.ipynb) does with seeds: the difference of the means, twice its standard error (from the spread of the
+# seeds), and whether the two rows are apart.
 
 
 # %%
@@ -454,16 +455,15 @@ print(
 #
 # <details><summary>Answer</summary>
 #
-# It read three times as many inputs. If BERT's short steps had 256 inputs, too, that makes nearly ten times as many
-# tokens, since RoBERTa's inputs are all long. "The same data" sounds like the same training. It is the same text, read
-# more often.
+# Three times, if each of BERT's steps had 131,072 tokens; nearly ten times, if its short steps had 256 inputs, too, for
+# RoBERTa's are all long. The same text sounds like the same training. It was read more often.
 #
 # </details>
 
 # %%
-robertas, berts = 8_000 * 100_000, 256 * STEPS
-print(f"inputs: {robertas / berts:.1f} times as many")
-print(f"tokens: {512 * robertas / short_first:.1f} times, if short steps had 256 too")
+robertas = 8_000 * 512 * 100_000
+print(f"{robertas / (256 * 512 * STEPS):.1f} times as many, if all steps had 131,072")
+print(f"{robertas / short_first:.1f} times as many, if nine steps in ten had 256 × 128")
 
 # %% [markdown]
 # So BERT's layers can do more than BERT had been trained to do. Which change did it, that step cannot say: holes, NSP,

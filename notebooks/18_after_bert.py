@@ -295,9 +295,8 @@ assert all(n_ours == n_theirs for n_ours, n_theirs in counted)
 # ### RoBERTa: fresh holes
 #
 # RoBERTa draws holes anew at every reading ([chapter 13](13_pretraining.ipynb)). BERT's texts were
-# masked in ten versions, and then read over and over: forty times by RoBERTa's account, or perhaps
-# only [thirteen times](13c_choices.ipynb#how-bert-was-trained-recomputed). What is wrong with old
-# holes?
+# masked in ten versions, and then read over and over: forty times by RoBERTa's account, [13 times at
+# most](13c_choices.ipynb#how-bert-was-trained-recomputed) by another. What is wrong with old holes?
 
 # %% [markdown]
 # **Predict.** Each version chooses 15 % of the tokens to be asked for, and hides four fifths of these. After ten
