@@ -69,13 +69,13 @@ from lectures_lib import metrics
 # To change one choice, train again and compare is called an **ablation**. The model above has six layers of width 256 and
 # reads 6,000 batches of 64 pairs from WikiText-2; a training took between four and seven minutes on a GPU. The paper's
 # recipe, row C, chooses 15 % of the tokens, hides 80 % of these, replaces 10 % and keeps 10 %, and has NSP, the next
-# sentence. The four changes, each with the section that says which row it is:
+# sentence. The four changes, each a link to the section that says which row it is (the last names all five):
 #
-# - *without NSP*: every B continues its A, and nobody asks ([here](13c_choices.ipynb#is-the-second-exercise-worth-it));
-# - *40 % chosen* in place of 15 ([here](13c_choices.ipynb#is-15-the-best-rate));
-# - *always `[MASK]`*: all of the chosen tokens are hidden ([here](13c_choices.ipynb#is-always-mask-worse));
-# - *left to right*: the model sees what stands before a token, with nothing hidden there, answers for every token, and
-#   has no NSP ([here](13c_choices.ipynb#both-sides-or-one), with all five names).
+# - [*without NSP*](13c_choices.ipynb#is-the-second-exercise-worth-it): every B continues its A, and nobody asks;
+# - [*40 % chosen*](13c_choices.ipynb#is-15--the-best-rate) in place of 15;
+# - [*always `[MASK]`*](13c_choices.ipynb#is-always-mask-worse): all of the chosen tokens are hidden;
+# - [*left to right*](13c_choices.ipynb#both-sides-or-one): the model sees what stands before a token, with nothing hidden
+#   there, answers for every token, and has no NSP.
 #
 # All are asked about the same 28,656 holes in held-out text, half of it pairs that do not belong together.
 #

@@ -91,7 +91,6 @@ QUERIES = {
     "RoBERTa": f"{N}18_after_bert#roberta-fresh-holes",
     "ELECTRA": f"{N}18_after_bert#electra-which-words-are-false",
     "replaced token detection": f"{N}18_after_bert#electra-which-words-are-false",
-    "what did RoBERTa change": f"{N}13c_choices#what-roberta-changed",
     "out of memory": f"{N}18b_what_it_costs#memory",
     "BERT vs GPT": f"{N}18_after_bert#encoder-or-decoder",
     "matrix multiplication": "book/primer#matrix-product",
