@@ -2,9 +2,10 @@
 # # Were BERT's choices right?
 #
 # Below are fifteen small models. Each row of dots is one recipe, trained three times; a dot is the share of hidden words
-# that one of the three guessed right. One recipe is that of BERT's authors: 15 % of the tokens chosen, not all of them
-# hidden, and a second exercise about the next sentence. In each of the other four something was changed. **Which row is
-# theirs?** (The cell that draws them has the names: do not look yet.)
+# that one of the three guessed right. Row C is the recipe of BERT's authors: 15 % of the tokens chosen, not all of them
+# hidden, and a second exercise about the next sentence. In each other row something was changed: *no second exercise*,
+# *40 % chosen*, *all of the chosen hidden*, or *only one side seen*. **Which is A, which B, D and E?** (The cell that
+# draws them has the names: do not look yet.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -22,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows of three dots, called A to E, over the share of right answers in per cent. A lies at about 40, far to the right of the others. B reaches from 35.4 to 36.7, C from 35.0 to 35.6, D from 34.3 to 34.5. E reaches from 32.5 to 35.4."}, "figure": {"caption": "Five recipes for one small BERT, three seeds each: right at the holes, in per cent. The rows stand in the order of their means."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Five rows of three dots, called A to E, over the share of right answers in per cent. A lies at about 40, far to the right of the others. B reaches from 35.4 to 36.7, C, in another colour, from 35.0 to 35.6, D from 34.3 to 34.5. E reaches from 32.5 to 35.4."}, "figure": {"caption": "Five recipes for one small BERT, three seeds each: right at the holes, in per cent. C (orange) is the paper's; the rows stand in the order of their means."}}
 import matplotlib.pyplot as plt
 
 from lectures_lib.show import plots
@@ -35,8 +36,9 @@ RIGHT = {  # each seed's share of right answers, in per cent
     "always [MASK]": [35.4, 32.5, 34.8],
 }
 _, ax = plt.subplots(figsize=(6.0, 2.4))
-for row, shares in enumerate(RIGHT.values()):
-    ax.scatter(shares, [-row] * 3, color=plots.BLUE, s=28)
+for row, (name, shares) in enumerate(RIGHT.items()):
+    colour = plots.ORANGE if name == "the paper's" else plots.BLUE
+    ax.scatter(shares, [-row] * 3, color=colour, s=28)
 ax.set(yticks=range(0, -5, -1), yticklabels="ABCDE", xlim=(31, 42), ylim=(-4.6, 0.6))
 ax.set(xlabel="right at the holes, per cent")
 plt.show()
@@ -45,7 +47,7 @@ plt.show()
 # **After this chapter you can**
 #
 # - judge an ablation by its seeds, and say what three of them leave open;
-# - say what the paper's tables show of NSP and of the 80/10/10, and what they do not;
+# - say what published tables show of NSP, of the 80/10/10 and of RoBERTa's recipe, and what they do not;
 # - check the numbers of the original training;
 # - find the second change in a comparison that was meant to change one thing, and two bugs that raise no error.
 #
@@ -65,20 +67,21 @@ from lectures_lib import metrics
 # ## BERT's choices, one at a time
 #
 # To change one choice, train again and compare is called an **ablation**. The model above has six layers of width 256 and
-# reads 6,000 batches of 64 pairs from WikiText-2; a training took between four and seven minutes on a GPU. The recipes:
+# reads 6,000 batches of 64 pairs from WikiText-2; a training took between four and seven minutes on a GPU. The paper's
+# recipe, row C, chooses 15 % of the tokens, hides 80 % of these, replaces 10 % and keeps 10 %, and has NSP, the next
+# sentence. The four changes, each a link to the section that says which row it is (the last names all five):
 #
-# - *the paper's*: 15 % chosen, of these 80 % hidden, 10 % replaced and 10 % kept; and NSP, the next sentence;
-# - *without NSP*: every B continues its A, and nobody asks;
-# - *40 % chosen* in place of 15;
-# - *always `[MASK]`*: all of the chosen tokens are hidden;
-# - *left to right*: the model sees what stands before a token, with nothing hidden there, answers for every token, and
-#   has no NSP.
+# - [*without NSP*](13c_choices.ipynb#is-the-second-exercise-worth-it): every B continues its A, and nobody asks;
+# - [*40 % chosen*](13c_choices.ipynb#is-15--the-best-rate) in place of 15;
+# - [*always `[MASK]`*](13c_choices.ipynb#is-always-mask-worse): all of the chosen tokens are hidden;
+# - [*left to right*](13c_choices.ipynb#both-sides-or-one): the model sees what stands before a token, with nothing hidden
+#   there, answers for every token, and has no NSP.
 #
 # All are asked about the same 28,656 holes in held-out text, half of it pairs that do not belong together.
 #
-# Before you read on, write the five names beside the letters A to E. Then we take one change after the other, with a
-# few lines that do what [chapter 13b](13b_how_sure.ipynb) does with seeds: the difference of the means, twice its
-# standard error (from the spread of the seeds), and whether the two rows are apart.
+# Write a letter beside each. Then we take one change after the other, with a few lines that do what [chapter
+# 13b](13b_how_sure.ipynb) does with seeds: the difference of the means, twice its standard error (from the spread of the
+# seeds), and whether the two rows are apart.
 
 
 # %%
@@ -87,8 +90,10 @@ def beside(name, other="the paper's"):
     first, second = np.array(RIGHT[name]), np.array(RIGHT[other])
     error = math.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 3)
     apart = first.min() > second.max() or first.max() < second.min()
-    print(f"{name}: {first.mean() - second.mean():+.1f} points, give or take", end=" ")
-    print(f"{2 * error:.1f};", "the rows are apart" if apart else "the rows overlap")
+    letters = dict(zip(RIGHT, "ABCDE", strict=True))
+    difference = f"{first.mean() - second.mean():+.1f} ± {2 * error:.1f} points"
+    verdict = "the rows are apart" if apart else "the rows overlap"
+    print(f"{letters[name]}, {name}, against {letters[other]}: {difference}; {verdict}")
 
 
 print(f"two rows of one recipe are apart 1 time in {math.comb(6, 3) // 2}")
@@ -98,8 +103,8 @@ print(f"other holes move a share by ± {200 * holes:.1f} points")
 # %% [markdown]
 # Those are two yardsticks. Luck in training puts two rows apart once in 10 times; luck with the holes moves a share by 0.6
 # points. (All models were asked the same holes, so the second partly cancels in a difference. And from three seeds the
-# spread itself is hardly known: to hold in 95 of 100 cases, "give or take" has to be one and a half times to twice as
-# wide.)
+# spread itself is hardly known: to hold in 95 of 100 cases, what stands behind ± has to be one and a half times to twice
+# as wide.)
 #
 # ## Is the second exercise worth it?
 #
@@ -166,8 +171,8 @@ assert clear == ["QNLI"]
 # %% [markdown]
 # (For SQuAD's F1 the formula is only a guide.) These margins are the luck of the examples; how much a second
 # pre-training would differ, one run cannot say. On QNLI a question has to be matched with a sentence, as in NSP. In
-# RoBERTa's comparison the results without NSP were as good or slightly better, and most later models have left it out.
-# And ours?
+# [RoBERTa's comparison](13c_choices.ipynb#what-roberta-changed) the results without NSP were as good or slightly better,
+# and most later models have left it out. And ours?
 
 # %% [markdown]
 # **Predict.** One of our recipes leaves NSP out, so that in training every B continues its A. Will its three seeds be
@@ -178,8 +183,7 @@ assert clear == ["QNLI"]
 # At more, by four to five points: it is row A. Luck does not put two rows so far apart, though half of the pairs asked
 # about are of a kind that these models never saw.
 #
-# The authors' row is not the first. That the second exercise helps the first, or at least costs it nothing, is what
-# one would hope.
+# That the second exercise helps the first, or at least costs it nothing, is what one would hope.
 #
 # </details>
 
@@ -231,13 +235,18 @@ beside("40 % chosen")
 # also sees how sure a model was. But whoever asks two measures and reports the one that was apart has looked twice. A
 # careful sentence names both.
 #
-# A smaller model makes the choice look easy. That of [chapter 13](13_pretraining.ipynb), on Python's manual, ends its
+# Wettig et al. (2023) found 40 % better than 15 % for models of BERT large's size, and that smaller ones want less.
+#
+# <details><summary>On a smaller model</summary>
+#
+# It makes the choice look easy. That of [chapter 13](13_pretraining.ipynb), on Python's manual, ends its
 # 1,600 steps at a perplexity of 52.9<!-- pretraining: chapter/perplexity/min .1f --> to 56.2<!-- pretraining:
 # chapter/perplexity/max .1f --> with 40 %, and of 179.9<!-- pretraining: paper/perplexity/min .1f --> to 215.7<!--
 # pretraining: paper/perplexity/max .1f --> with 15 %, where the fall after the plateau has only just begun. With 5 % it is
 # 253.2<!-- pretraining: rate_5/perplexity/min .1f --> to 264.6<!-- pretraining: rate_5/perplexity/max .1f -->, where the
-# unigram stands. That is clear, and only about who leaves the plateau first. Wettig et al. (2023) found 40 % better than
-# 15 % for models of BERT large's size, and that smaller ones want less.
+# unigram stands. That is clear, and only about who leaves the plateau first.
+#
+# </details>
 #
 # **Hide more and more** of a sentence of your own, and see what a model can still guess: [Type your
 # own](../book/live.md#hide-more-and-more). Before you turn its dial to 75 %: which kind of piece
@@ -248,8 +257,7 @@ beside("40 % chosen")
 # pieces of a chosen word together (*whole-word masking*): BERT large went from 91.0 to 92.8 F1 on SQuAD
 # ([repository](https://github.com/google-research/bert)).
 #
-# One can also ask about *every* token. In ELECTRA (Clark et al., 2020) a small model fills the holes, and the one that is
-# trained says of each token whether it is the original. No token goes unasked, and what it reads has no `[MASK]`.
+# One can also ask about *every* token: [ELECTRA](18_after_bert.ipynb#electra-which-words-are-false) does.
 #
 # ## Is always `[MASK]` worse?
 #
@@ -304,16 +312,15 @@ beside("always [MASK]")
 #
 # ## Both sides, or one?
 #
-# C and D are left, one point apart: the paper's recipe, and the model that sees one side only.
+# D is left, so it is the model that sees one side only, one point behind the paper's recipe.
 
 # %% [markdown]
-# **Predict.** Which of the two sees one side only? And is that one point what the other side is worth at a hole, or is it
-# worth less, or more?
+# **Predict.** Is that one point what the other side is worth at a hole, or is it worth less, or more?
 #
 # <details><summary>Answer</summary>
 #
-# D; and more. It had no NSP, so the recipe to hold beside it is *without NSP*, and that is more than five points ahead.
-# One point is what one reads off the two rows. But they differ in two things, NSP and a side, and the one hides most of
+# More. D had no NSP, so the recipe to hold beside it is *without NSP*, row A, and that is more than five points ahead.
+# One point is what one reads off C and D. But they differ in two things, NSP and a side, and the one hides most of
 # the other. (More remains: *left to right* answers for every token of a step, the others for 15 %; to the left of a
 # hole nothing is hidden from it; and its positions are sinusoids.)
 #
@@ -322,6 +329,9 @@ beside("always [MASK]")
 # %%
 beside("left to right")
 beside("left to right", "without NSP")
+print("\nall five rows:")
+for letter, (name, shares) in zip("ABCDE", RIGHT.items(), strict=True):
+    print(f"{letter}  {name:14} {min(shares)} to {max(shares)} %")
 
 # %% tags=["remove-cell"]
 means = {name: np.mean(values) for name, values in RIGHT.items()}
@@ -336,7 +346,7 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 # and hardly anything on QNLI and SST-2. Most of SQuAD's ten points comes back (84.9) when a recurrent layer that reads
 # both ways is put on top for the task. MRPC's nine do not.
 #
-# So C was theirs: the middle of the field by right answers at holes, for which BERT was not made.
+# So BERT's own recipe is in the middle of the field, by right answers at holes, for which BERT was not made.
 #
 # (By perplexity, *left to right* is not behind the paper's recipe. With *always `[MASK]`* fewer pairs are judged correctly,
 # in all three seeds. All numbers, and a smaller model's, are among the [measured
@@ -403,9 +413,62 @@ print(
 #
 # (Other texts and vocabularies: the last line is no race. Script: `experiments/fill_mask.py`.)
 #
-# What did the thirteen minutes cost? MiniLM had been trained to give a sentence a vector ([chapter
+# <details><summary>What did the thirteen minutes cost?</summary>
+#
+# MiniLM had been trained to give a sentence a vector ([chapter
 # 17](17_sentence_bert.ipynb)). On STS-B, 1,500 pairs of sentences, the correlation of its cosines with people's
 # judgements fell from 0.87<!-- fill_mask: pairs/before .2f --> to 0.65<!-- fill_mask: pairs/after .2f -->.
+#
+# </details>
+#
+# ## What RoBERTa changed
+#
+# RoBERTa (Liu et al. 2019) has BERT's layers and another recipe: more text, larger batches, longer training, 512 tokens in
+# every input, fresh holes ([chapter 18](18_after_bert.ipynb#roberta-fresh-holes)), *full sentences* (running text until
+# an input is full) without NSP, and a vocabulary of 50,000 made of bytes. First, its tables 1 to 3, models of BERT base's
+# size:
+#
+# | | SQuAD 2.0 | MNLI |
+# |---|---|---|
+# | old holes, pairs with NSP | 78.3 | 84.3 |
+# | fresh holes, pairs with NSP | 78.7 | 84.0 |
+# | fresh holes, full sentences, no NSP | 79.1 | 84.7 |
+# | the same, each input from one document | 79.7 | 84.7 |
+# | 256 inputs a step, 1,000,000 steps | – | 84.7 |
+# | 2,000 inputs, 125,000 steps | – | 85.2 |
+# | 8,000 inputs, 31,000 steps | – | 84.6 |
+#
+# Two standard errors are 1.0 points on MNLI: there no line is clearly better than the one above it. Then table 4, all
+# changes together, at BERT large's size:
+#
+# | | text | inputs × steps | SQuAD 2.0 | MNLI |
+# |---|---|---|---|---|
+# | BERT large | 13 GB | 256 × 1,000,000 | 81.8 | 86.6 |
+# | RoBERTa | the same books and Wikipedia, 16 GB | 8,000 × 100,000 | 87.3 | 89.0 |
+# | | 160 GB | 8,000 × 100,000 | 87.7 | 89.3 |
+# | | 160 GB | 8,000 × 300,000 | 88.7 | 90.0 |
+# | | 160 GB | 8,000 × 500,000 | 89.4 | 90.2 |
+
+# %% [markdown]
+# **Predict.** The largest step is from the first line to the second, "when controlling for training data". How many times
+# as many tokens as BERT large had that RoBERTa read: as many, three times or ten times?
+#
+# <details><summary>Answer</summary>
+#
+# Three times, if each of BERT's steps had 131,072 tokens; nearly ten times, if its short steps had 256 inputs, too, for
+# RoBERTa's are all long. The same text sounds like the same training. It was read more often.
+#
+# </details>
+
+# %%
+robertas = 8_000 * 512 * 100_000
+print(f"{robertas / (256 * 512 * STEPS):.1f} times as many, if all steps had 131,072")
+print(f"{robertas / short_first:.1f} times as many, if nine steps in ten had 256 × 128")
+
+# %% [markdown]
+# So BERT's layers can do more than BERT had been trained to do. Which change did it, that step cannot say: holes, NSP,
+# batches, vocabulary and the amount of reading changed at once. The lines below it change one thing each. Ten times the
+# text (and more kinds of it) brings 0.3 points on MNLI, then five times the steps 0.9.
 #
 # ## What goes wrong
 #
@@ -542,7 +605,8 @@ print(f"one at least: {(above | below).any(axis=1).mean():.2f} of the times")
 #    equal.
 # 3. With NSP left out of both, the model that looks to both sides is more than five points ahead. An ablation mostly
 #    changes a second thing: name it.
-# 4. 256 × 512 is 131,072. If the short batches had 256 inputs too, a million steps were 13 rounds of the text at most.
+# 4. RoBERTa's gain over BERT on the same text came with several changes at once, more reading among them.
+# 5. 256 × 512 is 131,072. If the short batches had 256 inputs too, a million steps were 13 rounds of the text at most.
 #
 # **Homework 5** is about chapters 12 and 13: [exercises](../exercises/hw5_bert.ipynb).
 #
@@ -553,7 +617,8 @@ print(f"one at least: {(above | below).any(axis=1).mean():.2f} of the times")
 #
 # - Jacob Devlin, Ming-Wei Chang, Kenton Lee and Kristina Toutanova (2019). *BERT: pre-training of deep bidirectional
 #   Transformers for language understanding.* NAACL. Section 5.1, appendices A.2, C.1 and C.2.
-# - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Section 4.2.
+# - Yinhan Liu et al. (2019). *RoBERTa: a robustly optimized BERT pretraining approach.* arXiv:1907.11692. Sections 4
+#   and 5, tables 1 to 4.
 # - Zhenzhong Lan et al. (2020). *ALBERT: a lite BERT for self-supervised learning of language representations.* ICLR.
 #   Section 3.1 and table 5: order in place of the next sentence.
 # - Kevin Clark, Minh-Thang Luong, Quoc V. Le and Christopher D. Manning (2020). *ELECTRA: pre-training text encoders as

@@ -93,7 +93,7 @@ plt.show()
 # **After this chapter you can**
 #
 # - recompute a leaderboard's scores, and say what may not be compared;
-# - say what ALBERT, RoBERTa, DeBERTa and I-BERT changed, each in a few lines of code;
+# - say what ALBERT, RoBERTa, ELECTRA, DeBERTa and I-BERT changed, each in a few lines of code;
 # - say for which tasks a causal mask need cost nothing, and for which no training makes up for it;
 # - show on sentences of your own what a sentence vector does not notice.
 #
@@ -172,25 +172,25 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # </details>
 #
-# In the picture at the top of the page, on the left, 82.1 became 89.9, and half of that gain is
-# made in RTE and CoLA. On the right, more than half of the lines' total length belongs to WNLI and
-# RTE, the two smallest training sets. People who had read a short instruction and twenty examples
+# So half of the gain in the left picture at the top is made in two tasks, and more than half of the
+# lines' length in the right one belongs to the two smallest training sets. People who had read a short instruction and twenty examples
 # were put at 87.1 on the leaderboard's scale ([Nangia and Bowman
 # 2019](https://arxiv.org/abs/1905.10425)); rank 1 has 91.3. The benchmark is saturated, which does
 # not mean that language is understood.
 #
 # ## What was changed
 #
-# The lectures name many members of the family. Here are four of them and two that came later
-# (DeBERTa-v3 and ModernBERT), with what their papers report:
+# The lectures name many members of the family. Here are four of them and three others (ELECTRA,
+# DeBERTa-v3 and ModernBERT), with what their papers report:
 #
 # | | year | what is new | what its paper reports |
 # |---|---|---|---|
 # | [RoBERTa](https://arxiv.org/abs/1907.11692) | 2019 | nothing in the layers: ten times the text, larger batches, fresh holes, no NSP, a vocabulary of 50,000 made of bytes | GLUE 88.5 |
 # | [ALBERT](https://arxiv.org/abs/1909.11942) | 2019 | factorised embedding, one layer used again and again, sentence *order* instead of NSP | GLUE 89.4 |
+# | [ELECTRA](https://arxiv.org/abs/2003.10555) | 2020 | spots replaced words instead of filling holes | GLUE 89.4 |
 # | [DeBERTa](https://arxiv.org/abs/2006.03654) | 2020 | content and *relative* position in separate vectors | SuperGLUE 89.9, where people have 89.8 |
 # | [I-BERT](https://arxiv.org/abs/2101.01321) | 2021 | computes with integers only | 2.4 to 4 times as fast on a GPU, accuracy similar |
-# | [DeBERTa-v3](https://arxiv.org/abs/2111.09543) | 2021 | spots replaced words instead of filling holes | GLUE 91.4 (eight tasks) |
+# | [DeBERTa-v3](https://arxiv.org/abs/2111.09543) | 2021 | DeBERTa, with ELECTRA's exercise | GLUE 91.4 (eight tasks) |
 # | [ModernBERT](https://arxiv.org/abs/2412.13663) | 2024 | rotary positions, inputs of 8,192 tokens, two trillion tokens of text | the fastest encoder of its size |
 #
 # These are the authors' own scores, from different times, some of ensembles: they are no ranking.
@@ -217,19 +217,19 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # try twenty sentences of your own first.
 #
 # Also: T5 and BART ([chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore damaged
-# text), SpanBERT (hides whole spans), ELECTRA (the first to spot replaced words), XLNet (predicts
-# words in shuffled order) and DistilBERT (taught by BERT, as MiniLM was by a larger model).
+# text), SpanBERT (hides whole spans) and XLNet (predicts words in shuffled order).
 #
 # </details>
 #
-# Let us build four of the changes: to the weights, the exercise, the attention (the hardest; you
-# may skip it at first) and the arithmetic.
+# Let us build five of the changes: to the weights, the holes, the exercise, the attention (the
+# hardest; you may skip it at first) and the arithmetic. (How DistilBERT was taught by BERT is in
+# [chapter 18b](18b_what_it_costs.ipynb).)
 #
 # ### ALBERT: one layer, used again and again
 #
 # A token vector need not be as wide as the model. ALBERT's table has $V \times E$ numbers with
 # $E = 128$, and one matrix $E \times d_{\text{model}}$ widens them. And all layers are **the same
-# layer**, which is one line of code:
+# layer**, in one line of code:
 
 # %%
 shared, single = Bert(BertConfig.TINY), Bert(replace(BertConfig.TINY, n_layers=1))
@@ -294,10 +294,9 @@ assert all(n_ours == n_theirs for n_ours, n_theirs in counted)
 # %% [markdown]
 # ### RoBERTa: fresh holes
 #
-# RoBERTa draws holes anew at every reading ([chapter 13](13_pretraining.ipynb)) and leaves out the
-# next sentence ([chapter 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)). What is wrong
-# with old holes? By RoBERTa's account, BERT's texts were masked in ten versions and read forty
-# times. (Chapter 13c counts 13 times at most. Below we try both.)
+# RoBERTa draws holes anew at every reading ([chapter 13](13_pretraining.ipynb)). BERT's texts were
+# masked in ten versions, and then read over and over: forty times by RoBERTa's account, [13 times at
+# most](13c_choices.ipynb#how-bert-was-trained-recomputed) by another. What is wrong with old holes?
 
 # %% [markdown]
 # **Predict.** Each version chooses 15 % of the tokens to be asked for, and hides four fifths of these. After ten
@@ -328,23 +327,109 @@ for n, name in kinds.items():
 # However often the ten versions are read, a fifth of the text never serves as an answer. Fresh
 # holes leave an eighth after 13 readings, and next to nothing after forty. Yet RoBERTa's paper
 # calls their gain "comparable or slightly better". So most of what it won must have come from the
-# rest: more reading, larger batches, no next sentence.
+# rest: more reading, larger batches, no next sentence ([the
+# numbers](13c_choices.ipynb#what-roberta-changed)).
 #
-# <details><summary>In numbers</summary>
+# ### ELECTRA: which words are false?
 #
-# Accuracies on MNLI, from table 4 of RoBERTa's paper. BERT large: 86.6. A model of that size with
-# fresh holes, without NSP, and with three times as many texts to read (100,000 batches of 8,000
-# instead of a million of 256): 89.0. Ten times the text makes that 89.3; then five times the steps
-# make it 90.2.
+# RoBERTa still asks about 15 % of the tokens, ELECTRA about all. A small **generator** fills the holes.
+# The model that one wants, the **discriminator**, reads the result and says of every token whether it
+# is the original. Let [chapter 13](13_pretraining.ipynb)'s filler be the generator. For each hole it
+# *draws* a word from its probabilities:
+
+# %%
+wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
+hole_filler, _ = stored.fill_mask()
+
+sentence = "The train to Paris leaves at nine in the morning and takes three hours."
+original = torch.tensor(wordpiece.pair(sentence).ids)
+holes = [2, 9, 13]  # chosen by hand, so that you can follow them
+masked = original.clone()
+masked[holes] = wordpiece.token_id("[MASK]")
+scores = hole_filler(masked[None]).words[0, holes]  # of every piece, in each hole
+chances = scores.detach().softmax(dim=-1)
+drawn = torch.multinomial(chances, 1, generator=torch.Generator().manual_seed(0))[:, 0]
+
+# %% tags=["hide-input", "atol=0.02"]
+were, new = (wordpiece.known_tokens(t.tolist()) for t in (original[holes], drawn))
+for was, became, chance in zip(were, new, chances, strict=True):
+    best = chance.topk(2)
+    names = wordpiece.known_tokens(best.indices.tolist())
+    likely = [f"{n} {p:.2f}" for n, p in zip(names, best.values, strict=True)]
+    print(f"{was:6} {', '.join(likely)}; drawn: {became}")
+
+# %% [markdown]
+# **Predict.** The discriminator reads "The route to Paris leaves at nine in the morning and takes two
+# hours.", 17 tokens with `[CLS]` and `[SEP]`; three were holes. How many tokens are in its loss, and
+# for how many is "replaced" right?
+#
+# <details><summary>Answer</summary>
+#
+# All 17, and two. Three holes seem to make three false words. But at one of them *the* was drawn,
+# which had stood there before, and by the paper's rule that is an original. (Otherwise the same
+# sentence would have one right answer here and another where it was found in a book.)
+#
+# *A route leaves* can be noticed. That the *two* was a *three* cannot: the best answer there is a
+# probability.
 #
 # </details>
+
+# %% tags=["atol=0.02"]
+corrupted = original.clone()
+corrupted[holes] = drawn  # what the discriminator reads
+replaced = corrupted != original  # what it should say
+names = wordpiece.known_tokens(corrupted.tolist())
+print(*names)
+print(*(f"{label:<{len(n)}}" for label, n in zip(replaced.int(), names, strict=True)))
+
+bert, head = Bert.from_pretrained(minilm.checkpoint()), nn.Linear(384, 1, bias=False)
+nn.init.zeros_(head.weight)  # nothing learned yet
+judged = head(bert(corrupted[None]).hidden[0])[:, 0]  # a score for each token
+judging = F.binary_cross_entropy_with_logits(judged, replaced.float())
+filling = F.cross_entropy(scores, original[holes])
+loss = filling + 50 * judging
+print(f"{filling:.2f} at {len(holes)} holes, {judging:.2f} at {len(judged)} tokens")
+
+# %% tags=["remove-cell"]
+assert new == ["route", "the", "two"] and len(original) == 17
+assert replaced.nonzero().flatten().tolist() == [2, 13]
+told = "The route to Paris leaves at nine in the morning and takes two hours."
+assert corrupted.tolist() == wordpiece.pair(told).ids
+of_judging = torch.autograd.grad(
+    judging, list(hole_filler.parameters()), retain_graph=True, allow_unused=True
+)
+assert all(gradient is None for gradient in of_judging)  # nothing through the draw
+loss.backward()
+assert head.weight.grad.abs().sum() > 0
+assert any(p.grad is not None for p in hole_filler.parameters())
+for module in (hole_filler, bert):
+    module.zero_grad()
+
+# %% [markdown]
+# (MiniLM stands in for a discriminator, and tosses a coin: $\ln 2 = 0.69$.) The two losses are added,
+# the discriminator's times 50 in the authors' code. Nothing flows back through a draw: the generator
+# learns to fill holes, not to deceive, and is thrown away in the end. By the paper it works best with
+# a quarter to half of the discriminator's width.
+#
+# From BERT to ELECTRA in steps, by the paper's table 5 (GLUE's development sets, BERT base's size, each
+# the median of ten fine-tunings of one pre-trained model):
+#
+# | it reads | it is asked | GLUE |
+# |---|---|---|
+# | `[MASK]` (BERT) | which word, at 15 % | 82.2 |
+# | drawn words | which word, at 15 % | 82.4 |
+# | drawn words | replaced or not, at 15 % | 82.4 |
+# | drawn words | which word, everywhere | 84.3 |
+# | drawn words (ELECTRA) | replaced or not, everywhere | 85.0 |
+#
+# Asking everywhere brings most of the gain, whichever the question. Small models gain more: with 14
+# million parameters and four days of one GPU each, ELECTRA has 79.9 and BERT 75.1.
 #
 # ### DeBERTa: where, apart from what
 #
-# *I see you.* Seen from "I", "see" is the next word, and "you" stands two places on. BERT *adds* a
-# position to each word before layer 0. DeBERTa keeps content and *relative* position apart: a
-# vector for each word, and one for each distance. With $k = 2$ there are $2k = 4$ distances,
-# numbered by δ:
+# *I see you.* BERT *adds* a position to each word before layer 0. DeBERTa keeps content and *relative*
+# position apart: a vector for each word, and one for each distance. With $k = 2$ there are $2k = 4$
+# distances, numbered by δ:
 #
 # | seen from word *i*, word *j* stands | two or more places on | next | here | anywhere before |
 # |---|---|---|---|---|
@@ -357,7 +442,7 @@ for n, name in kinds.items():
 # | "I" asks "you" | product | by hand |
 # |---|---|---|
 # | Does what I look for fit what you say? | $Q^c_0 \cdot K^c_2$ | 2 · 3 = 6 |
-# | Does what I look for fit where you stand, seen from me (δ = 0)? | $Q^c_0 \cdot K^r_0$ | 2 · 1 = 2 |
+# | … where you stand, seen from me (δ = 0)? | $Q^c_0 \cdot K^r_0$ | 2 · 1 = 2 |
 # | Does what you say fit where I stand, seen from you (δ = 3)? | $K^c_2 \cdot Q^r_3$ | 3 · 2 = 6 |
 #
 # The sum is divided by $\sqrt{3d}$: $A_{02} = 14 / \sqrt 3 = 8.08$. In general:
@@ -365,17 +450,15 @@ for n, name in kinds.items():
 # $$A_{ij} = \frac{1}{\sqrt{3d}}\Big(Q^c_i {K^c_j}^{\!\top} + Q^c_i {K^r_{\delta(i,j)}}^{\!\top} + K^c_j {Q^r_{\delta(j,i)}}^{\!\top}\Big)$$
 #
 # In the code, `gather(1, delta)` takes from row $i$ the columns $\delta(i, 0), \delta(i, 1), \dots$
-# (What `paper` is for comes after it.)
 
 
 # %%
-def disentangled(Q, K, Q_r, K_r, k, paper=True):
+def disentangled(Q, K, Q_r, K_r, k):
     """Equation 4's scores from content (n, d) and positions (2k, d)."""
     place = torch.arange(len(Q))
     delta = (place[:, None] - place).clamp(-k, k - 1) + k  # (n, n), from 0 to 2k - 1
-    back = delta if paper else (place - place[:, None]).clamp(-k, k - 1) + k
     to_place = (Q @ K_r.T).gather(1, delta)
-    from_place = (K @ Q_r.T).gather(1, back).T  # row j, then turned
+    from_place = (K @ Q_r.T).gather(1, delta).T  # row j, then turned
     return (Q @ K.T + to_place + from_place) / math.sqrt(3 * Q.shape[1])
 
 
@@ -384,7 +467,17 @@ Q_r, K_r = torch.tensor([[0.0], [-1], [0], [2]]), torch.tensor([[1.0], [4], [0],
 by_hand = disentangled(Q, K, Q_r, K_r, k=2)[0, 2]
 print(f"I looks at you: {by_hand:.2f}")
 
+
 # %% tags=["hide-input", "atol=1e-4"]
+def as_published(Q, K, Q_r, K_r, k):
+    """The scores that the published weights expect: δ(i, j) in the third term, too."""
+    place = torch.arange(len(Q))
+    delta = (place[:, None] - place).clamp(-k, k - 1) + k
+    to_place = (Q @ K_r.T).gather(1, delta)
+    from_place = (K @ Q_r.T).gather(1, delta.T).T  # δ turned as well
+    return (Q @ K.T + to_place + from_place) / math.sqrt(3 * Q.shape[1])
+
+
 torch.manual_seed(0)
 d, k, n = 8, 4, 6
 options = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
@@ -401,13 +494,13 @@ with torch.no_grad():
     expected = seen[1][0, 0]
     W_Q, W_K, _ = theirs.in_proj.weight.chunk(3)
     Q_r, K_r = P @ theirs.pos_q_proj.weight.T, P @ theirs.pos_proj.weight.T
-    for paper in (True, False):
-        weights = disentangled(H @ W_Q.T, H @ W_K.T, Q_r, K_r, k, paper).softmax(-1)
+    forms = {"as printed": disentangled, "with (i, j) in its third term": as_published}
+    for form, scored in forms.items():
+        weights = scored(H @ W_Q.T, H @ W_K.T, Q_r, K_r, k).softmax(-1)
         off = (weights - expected).abs().max()
-        form = "as printed" if paper else "with (i, j) in its third term"
         print(f"equation 4 {form:30} weights differ by up to {off:.5f}")
     same = torch.randn(1, d).expand(n, d)  # the same word at every place
-    A = disentangled(same @ W_Q.T, same @ W_K.T, Q_r, K_r, k, paper=False)
+    A = as_published(same @ W_Q.T, same @ W_K.T, Q_r, K_r, k)
 moved = (A[1:, 1:] - A[:-1, :-1]).abs().max()
 print(f"the same word everywhere, moved by one place: {moved:.5f} apart")
 
@@ -416,14 +509,17 @@ assert off < 1e-5 and moved < 1e-4
 assert abs(by_hand - 14 / math.sqrt(3)) < 1e-5
 
 # %% [markdown]
-# The last line moves two words one place further on: their score stays the same. That is what
-# *relative* positions are for: a score knows how far apart two words are, not where the sentence
-# began.
+# The last line moves two words one place further on: their score stays the same. It knows how far
+# apart they are, not where the sentence began.
 #
-# And `paper`? Hugging Face's module, which runs the published weights, has $\delta(i,j)$ in the
-# *third* term as well, where the paper prints $\delta(j,i)$; so has the authors' own code. In our
-# example that is row 0 of $Q^r$ in place of row 3. Whoever builds DeBERTa from the formula and
-# loads those weights gets wrong vectors and no error.
+# <details><summary>Why two forms of equation 4?</summary>
+#
+# Hugging Face's module, which runs the published weights, has $\delta(i,j)$ in the *third* term as
+# well, where the paper prints $\delta(j,i)$; so has the authors' own code. In our example that is row
+# 0 of $Q^r$ in place of row 3. Whoever builds DeBERTa from the formula and loads those weights gets
+# wrong vectors and no error.
+#
+# </details>
 #
 # ### I-BERT: integers
 #
@@ -431,9 +527,8 @@ assert abs(by_hand - 14 / math.sqrt(3)) < 1e-5
 # bits. From 0.30 and −1.27, with $s = 0.01$, come 30 and −127. With a 12.7 beside them $s$ is 0.1,
 # and they become 3 and −13: one large number makes the steps coarse for all.
 #
-# Products and sums of integers are exact. But GELU contains the error function, which no sum of
-# products gives exactly (nor the softmax's exponential, nor LayerNorm's root). I-BERT replaces it
-# with a parabola.
+# Products and sums of integers are exact. But GELU contains the error function, which they do not
+# give exactly. I-BERT replaces it with a parabola.
 
 
 # %%
@@ -447,8 +542,6 @@ x = torch.linspace(-4, 4, 8001)
 print(f"largest error of i-GELU: {(i_gelu(x) - F.gelu(x)).abs().max():.3f}")
 
 # %% tags=["atol=0.02"]
-wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
-bert = Bert.from_pretrained(minilm.checkpoint())
 tokens = torch.tensor([wordpiece.pair("The keys to the old cabinet are lost.").ids])
 
 
@@ -482,15 +575,15 @@ with torch.no_grad():
 
 # %% [markdown]
 # On this one sentence, the matrices of MiniLM's linear layers survive 8 bits instead of 32 with
-# little loss; with a step for each row, two decimals show none. With 4 bits separate steps are
-# needed: a common step is made for a table's largest weight, and rounds half of all to 0. Only the
-# weights were rounded here. I-BERT also rounds what flows through the layers.
+# little loss. With 4 bits separate steps are needed: a common one, made for a table's largest weight,
+# rounds half of all to 0. Only weights were rounded here; I-BERT also rounds what flows through the
+# layers.
 #
 # ## Encoder or decoder?
 #
-# "Isn't a decoder all you need?", asks one of the lectures. BERT's authors also trained a
-# left-to-right twin, without NSP. Against a BERT without NSP it lost half a point on SST-2, nine
-# points on MRPC, ten on SQuAD ([chapter 13c](13c_choices.ipynb)). Why so unequally?
+# "Isn't a decoder all you need?", asks one of the lectures. Against a BERT without NSP, its
+# left-to-right twin lost half a point on SST-2, nine points on MRPC, ten on SQuAD ([chapter
+# 13c](13c_choices.ipynb#both-sides-or-one)). Why so unequally?
 #
 # ### Two readers, two masks
 #
@@ -631,10 +724,9 @@ assert abs(causal[0] - bound) < 0.03 and abs(bound - 0.7) < 0.01
 #
 # </details>
 #
-# SST-2 is a task like *the whole*; marking an answer inside a paragraph, as in SQuAD, is one like
-# *each word*. That may be why BERT's twin lost so little on the one and so much on the other. (Nine
-# points on MRPC, a small set of sentence pairs, fit less well.) And a decoder may answer in *text*:
-# its own words come last, and see all.
+# SST-2 is a task like *the whole*; marking an answer in a paragraph, as in SQuAD, is one like *each
+# word*. That may be why BERT's twin lost so little on the one and so much on the other. (MRPC's nine
+# points fit less well.) And a decoder may answer in *text*: its own words come last, and see all.
 #
 # ### What the mask buys
 #
@@ -670,8 +762,8 @@ assert both_ways == cost.generation_flops(BertConfig.BASE, **sizes, cache=False)
 #
 # ### No probability of a text
 #
-# "Bidirectional models can't generate", says another lecture. One reason is the work just counted.
-# There is a second. From left to right, the probability of a sentence is a product, each word given
+# "Bidirectional models can't generate", says another lecture. One reason is the work just counted,
+# here is a second. From left to right, the probability of a sentence is a product, each word given
 # those before it; with an end mark, the products of all sentences sum to 1. BERT fills holes in any
 # order. Take a tiny BERT with random weights, a vocabulary of six words, and texts of two words:
 # fill the first hole and then the second, or the other way round.
@@ -704,13 +796,11 @@ assert 0.02 < apart < 0.5
 
 # %% [markdown]
 # Two different answers to one question, and no rule says which to believe: BERT's conditional
-# probabilities need not belong to any joint distribution. Do they after training? MiniLM, trained
-# further to fill holes ([chapter 13](13_pretraining.ipynb)):
+# probabilities need not belong to any joint distribution. Do they after training? Chapter 13's filler
+# of holes once more:
+
 
 # %% tags=["rtol=0.02"]
-hole_filler, _ = stored.fill_mask()
-
-
 @torch.no_grad()
 def in_hole(text, hole=0):
     """The probabilities of all pieces in one of the text's holes."""
@@ -775,9 +865,9 @@ draw("three_families")
 #
 # "BERT fails to model plenty of tricky phenomena", says one of the lectures. For each of 32
 # sentences we wrote one that **means nearly the same** in other words, and one that **looks the
-# same** and means something else: on another topic, with a negation, in another word order, with
-# another number, eight of each. Which of the two has the closer vector? (A
-# sentence's vector is the mean of MiniLM's last layer, as in [chapter 17](17_sentence_bert.ipynb).)
+# same** and means something else: another topic, a negation, another word order, another number,
+# eight of each. Which has the closer vector? (The mean of MiniLM's last layer, as in [chapter
+# 17](17_sentence_bert.ipynb).)
 
 # %% tags=["hide-input"]
 TRIPLES = """
@@ -973,9 +1063,9 @@ assert list(by_table.values()) == [7, 0, 0, 0]
 assert round(found["word order"][0][1].item(), 2) == 0.98
 
 # %% [markdown]
-# A "not", another order or a wrong number nearly always moves MiniLM's vector less than other words
-# for the same thing do. But our thirty-two triples were made to be hard, and it is *one vector* of
-# one checkpoint that fails. A model that reads both sentences sees their words side by side;
+# A "not", another order or a wrong number nearly always moved the vector less than a paraphrase did.
+# But our thirty-two triples were made to be hard, and it is *one vector* of one checkpoint that fails.
+# A model that reads both sentences sees their words side by side;
 # whether it learns to use them is a matter of data (chapter 14's 96 pairs were not enough).
 #
 # BERT's own predictions overlook negation, too. Ettinger (2020) let it complete "A robin is a …"
@@ -1034,9 +1124,8 @@ for way, score in ways.items():
 
 # %% [markdown]
 # **Exercise 2. Which half of ALBERT saves more?** BERT base has a table of 30,522 rows of 768
-# numbers and twelve blocks. With pen and paper: how many parameters does a factorised embedding
-# with $E = 128$ save (its matrix without a bias), and how many does sharing the blocks save? Then
-# check with `cost.bert_parameters`.
+# numbers and twelve blocks. How many parameters does a factorised embedding with $E = 128$ save (its
+# matrix without a bias), and how many does sharing the blocks save? Check with `cost.bert_parameters`.
 
 # %% tags=["hide-cell"]
 # Solution 2
@@ -1050,7 +1139,6 @@ print(f"shared:     {blocks * 11 // 12:,} saved")
 # %% [markdown]
 # **Exercise 3. Your own phenomenon.** Write four triples of another kind: tense, "almost", "all"
 # against "some", who told whom. Does MiniLM put the paraphrase nearer? Does counting common words?
-# (`triples`, `vector` and `overlap` are above.)
 
 # %% tags=["hide-cell", "atol=0.02"]
 # Solution 3
@@ -1083,13 +1171,13 @@ for kind, ((a, b, c),) in triples(MINE).items():
 #
 # 1. One model, two scores: 82.1 and 80.5 average different columns. More than half of the points
 #    gained on the leaderboard since were gained in the two smallest tasks.
-# 2. Most successors change the data and the training. ALBERT saves parameters, not work; DeBERTa
-#    keeps where apart from what; on one sentence, 8 bits hardly moved MiniLM's vectors.
+# 2. Most successors change the data and the training. ALBERT saves parameters, not work; ELECTRA asks
+#    about every token; DeBERTa keeps where apart from what.
 # 3. A causal mask need cost nothing where the answer is read off at the end. In the middle, nothing
 #    makes up for the words to the right. The mask buys writing, in our example at a two-hundredth
 #    of the operations.
-# 4. A sentence vector of MiniLM told eight of eight topics apart. In 22 of our 24 other triples, a
-#    "not", another order or another number moved it less than other words for the same thing.
+# 4. MiniLM's sentence vector told eight of eight topics apart. In 22 of our 24 other triples, a "not",
+#    another order or another number moved it less than other words for the same thing.
 #
 # There is no homework for this chapter.
 #
@@ -1098,11 +1186,8 @@ for kind, ((a, b, c),) in triples(MINE).items():
 #
 # ## Where to go next
 #
-# - *Read one model's whole story*: [RoBERTa](https://arxiv.org/abs/1907.11692) for how to change
-#   one thing at a time, [ModernBERT](https://arxiv.org/abs/2412.13663) for what an encoder looks
-#   like after six years.
-# - *Doubt it*: [Ettinger 2020](https://aclanthology.org/2020.tacl-1.3/). Read a paper with its code
-#   beside it, and recompute.
+# Read a paper with its code beside it, and recompute: [ModernBERT](https://arxiv.org/abs/2412.13663)
+# for an encoder after six years, [Ettinger 2020](https://aclanthology.org/2020.tacl-1.3/) for doubts.
 #
 # ## References
 #
@@ -1111,6 +1196,9 @@ for kind, ((a, b, c),) in triples(MINE).items():
 #   performance on the GLUE benchmark.* ACL.
 # - Yinhan Liu et al. (2019). *RoBERTa.* Zhenzhong Lan et al. (2020). *ALBERT.* ICLR. Pengcheng He
 #   et al. (2021). *DeBERTa.* ICLR. Sehoon Kim et al. (2021). *I-BERT.* ICML.
+# - Kevin Clark, Minh-Thang Luong, Quoc V. Le and Christopher D. Manning (2020). *ELECTRA:
+#   pre-training text encoders as discriminators rather than generators.* ICLR. Sections 2, 3.2, 3.3
+#   and 3.5; and the repository google-research/electra.
 # - Alex Wang and Kyunghyun Cho (2019). *BERT has a mouth, and it must speak: BERT as a Markov
 #   random field language model.* NeuralGen; and Cho's blog, *BERT has a mouth and must speak, but
 #   it is not an MRF*.

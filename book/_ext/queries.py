@@ -89,6 +89,8 @@ QUERIES = {
     "view transpose bug": f"{N}03_multi_head_attention#the-trap-view-without-transpose",
     "quadratic complexity of attention": f"{N}05_encoder#what-it-costs",
     "RoBERTa": f"{N}18_after_bert#roberta-fresh-holes",
+    "ELECTRA": f"{N}18_after_bert#electra-which-words-are-false",
+    "replaced token detection": f"{N}18_after_bert#electra-which-words-are-false",
     "out of memory": f"{N}18b_what_it_costs#memory",
     "BERT vs GPT": f"{N}18_after_bert#encoder-or-decoder",
     "matrix multiplication": "book/primer#matrix-product",

@@ -170,6 +170,24 @@ def test_nothing_scrolls_sideways(name):
     assert [line for line in lines if len(line) > 88] == []
 
 
+def test_most_of_electras_gain_comes_from_asking_everywhere():
+    """Chapter 18, by the paper's tables 1 and 5."""
+    row = r"\| (`\[MASK\]`|drawn words)[^|]*\| (which word|replaced or not), ([^|]+) \| ([\d.]+) \|"
+    glue = {key: float(score) for *key, score in re.findall(row, prose(18)) for key in [tuple(key)]}
+    bert, electra = ("`[MASK]`", "which word", "at 15 %"), ("drawn words", "replaced or not")
+    whole = glue[(*electra, "everywhere")] - glue[bert]
+    assert len(glue) == 5 and whole == pytest.approx(85.0 - 82.2)
+    for question in ("which word", "replaced or not"):
+        asked = {where: glue["drawn words", question, where] for where in ("at 15 %", "everywhere")}
+        assert asked["everywhere"] - asked["at 15 %"] > whole / 2
+        assert asked["at 15 %"] - glue[bert] < 0.25
+    assert "Asking everywhere brings most of the gain, whichever the question" in prose(18)
+    small = re.search(
+        r"four days of one GPU each, ELECTRA has ([\d.]+) and BERT ([\d.]+)\.", prose(18)
+    )
+    assert float(small[1]) - float(small[2]) > whole
+
+
 def test_an_epoch_costs_as_many_readings_as_the_page_reckons_with():
     """Chapter 15b reckons with a number in a cell."""
     cost = results.value("ner_features", "cost/epoch_of_fine_tuning_over_features/median")

@@ -1,12 +1,14 @@
 """What chapters 1 to 13 say in words about measured numbers, held against the files of results."""
 
 import ast
+import itertools
+import math
 import re
 from pathlib import Path
 
 import pytest
 
-from lectures_lib import results
+from lectures_lib import metrics, results
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -116,6 +118,42 @@ def test_the_steps_taken_beforehand_are_the_measured_ones():
         for step, row in begun.items()
     }
     assert max(rows) == 1000
+
+
+def test_each_row_of_berts_choices_is_told_somewhere():
+    """Chapter 13c: C at once, A, B and E in an answer, D by what is left; then all of them."""
+    (dots,) = drawn("13c", "RIGHT")
+    letters = dict(zip(dots, "ABCDE", strict=True))
+    page = words("13c")
+    ours = letters["the paper's"]
+    assert f"Row {ours} is the recipe of BERT's authors" in page
+    told = re.findall(r"(?:it is|They overlap;) row ([A-E])\.", page)
+    assert told == [letters[name] for name in ("without NSP", "40 % chosen", "always [MASK]")]
+    assert f"{letters['left to right']} is left, so it is the model that sees one side" in page
+
+
+def test_what_robertas_tables_show():
+    """Chapter 13c, by the paper's tables 1 to 4."""
+    page = words("13c").split("## What RoBERTa changed")[1].split("## What goes wrong")[0]
+    row = r"\|[^|]*\| (?:–|[\d.]+) \| (8\d\.\d) \|"
+    base = [float(mnli) for mnli in re.findall(row, page.split("table 4")[0])]
+    assert len(base) == 7
+    for above, below in itertools.pairwise(base):
+        shares = [above / 100, below / 100]
+        error = 200 * math.hypot(*(metrics.standard_error(share, 9815) for share in shares))
+        assert abs(above - below) < 0.95 < error < 1.05
+    large = [
+        (int(inputs.replace(",", "")) * int(steps.replace(",", "")), float(squad), float(mnli))
+        for inputs, steps, squad, mnli in re.findall(
+            r"\| ([\d,]+) × ([\d,]+) \| ([\d.]+) \| ([\d.]+) \|", page
+        )
+    ]
+    (read, *_), (more, *first), (_, *text), *_, (_, *last) = large
+    assert len(large) == 5 and 3 < more / read < 3.3
+    steps = [[b[i] - a[i] for a, b in itertools.pairwise(large)] for i in (1, 2)]
+    assert all(max(gains) == gains[0] for gains in steps)
+    assert text[1] - first[1] == pytest.approx(0.3) and last[1] - text[1] == pytest.approx(0.9)
+    assert 9 < more * 512 / (256 * (0.9 * 128 + 0.1 * 512) * 1e6) < 10  # "nearly ten"
 
 
 def test_which_of_berts_choices_differ_by_more_than_their_seeds():
