@@ -162,7 +162,7 @@ draw("gate")
 #
 # <details><summary>Answer</summary>
 #
-# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for one word, but every word takes another tenth. To
+# About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for one word, but every word takes a tenth of what is left. To
 # remember for long, a gate must stay very close to 1.
 #
 # </details>
@@ -851,8 +851,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 #   sentences,
 # - 4.1<!-- parallel_time: training/batch_1/gru_over_attention/2048/median .1f --> times as long for one of 2,048 words.
 #
-# Multiplications do not explain it: at 128 words the GRU needs 1.2 times as many, at 2,048 less than a third. It loses
-# its time waiting.
+# Multiplications do not explain it: at 128 words the GRU needs 1.2 times as many, at 2,048 less than a third. A likely reason: it
+# has to do many small products one after the other, where attention does a few large ones.
 #
 # If a decoder can fetch what it needs from any word directly, why keep the recurrence? Vaswani et al. (2017) took it
 # away, and called the result the **Transformer**. Chapters 2 and 3 build its attention.
@@ -864,7 +864,7 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # right (0.15<!-- bottleneck: accuracy/transformer/800/4/min .2f --> to 0.55<!-- bottleneck:
 # accuracy/transformer/800/4/max .2f -->). The recurrent decoder with additive attention had 0.99<!-- bottleneck:
 # accuracy/additive/800/4/mean .2f -->. That says something about 800 steps on a tiny task. For large models, much data
-# and long training, [chapter 8](08b_judging.ipynb#what-the-paper-reported) has the paper's numbers.
+# and long training, [chapter 8b](08b_judging.ipynb#what-the-paper-reported) has the paper's numbers.
 #
 # </details>
 #

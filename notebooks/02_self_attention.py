@@ -672,9 +672,9 @@ for name, rows in {"after": too_late, "before": in_time}.items():
     print(f"masked {name:6} rows sum to", [f"{row.sum():.2f}" for row in rows])
 
 # %% [markdown]
-# The rows no longer sum to 1: the first word, which may see only itself, gets a fraction of its own value. Worse, the
-# forbidden scores still stand in the denominator, so the first word's output depends on words that it must not see. The
-# future leaks in after all.
+# All rows but the last no longer sum to 1: the first word, which may see only itself, gets a fraction of its own
+# value. Worse, the forbidden scores still stand in the denominator, so the first word's output depends on words that
+# it must not see. The future leaks in after all.
 #
 # ### A query that may look at nothing
 #

@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at the token in front. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the stronger the blue, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at [CLS], the mark before the sentence. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the stronger the blue, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -516,8 +516,8 @@ assert_close(summed, Z)
 #
 # - `context` is the sentence that gives the keys and values: without it the same sentence, in chapter 6 another one.
 #   `d_context` is the width of its vectors.
-# - `d_k` and `d_v` may be chosen. `bias` and `dropout` are off unless asked for. The paper mentions no biases; from
-#   chapter 5 on our blocks have them, as most code does. Dropout is explained there, too.
+# - `d_k` and `d_v` may be chosen. `bias` and `dropout` are off unless asked for. In its attention the paper
+#   mentions no biases; from chapter 5 on ours has them, as most code does. Dropout is explained there, too.
 # - `keys_values` makes the keys and values, which [chapter 9b](09b_cache.ipynb) will need alone.
 # - A linear layer stores its matrix transposed, so the matrices of our loop go in with `.T`. `nn.MultiheadAttention`
 #   stacks $W^Q$, $W^K$ and $W^V$ into one matrix and stores it in the same way, so a linear layer's weights go in as
@@ -678,8 +678,7 @@ assert to_cls[1:5].min() > 0.45
 assert to_cls[0] < 0.3
 
 # %% [markdown]
-# How many of the 72 heads can be named by a simple rule? We count a head when more than half of its attention, on
-# average over the tokens of the sentence, goes to one and the same place: to the token before, say, or to the full
+# How many of the 72 heads can be named by a simple rule? We count a head when more than half of its attention, on average over the tokens between `[CLS]` and `[SEP]`, goes to one and the same place: to the token before, say, or to the full
 # stop.
 
 # %%
@@ -881,7 +880,7 @@ for kind in (MultiHeadAttention, MultiQueryAttention):
 #
 # **Homework 1**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw1_attention.ipynb).
 #
-# **Next:** the attention that we have built cannot see the order of the words. [Chapter 4](04_order.ipynb).
+# **Next:** without a causal mask, the attention that we have built cannot see the order of the words. [Chapter 4](04_order.ipynb).
 #
 # ## References
 #

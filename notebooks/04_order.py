@@ -412,7 +412,7 @@ assert min(as_eight["sinusoids"], as_eight["learned"]) > 0.88
 #
 # Positions help. But why just these waves? The sine and the cosine of an angle are the coordinates of a point on a
 # circle, the tip of a hand. Let the hand start at twelve and turn clockwise: its tip lies by the *sine* to the right
-# and by the *cosine* upwards. So a position vector is a row of clocks, as in the first picture. The first hand turns by
+# and by the *cosine* upwards. So a position vector is a set of clocks, a column in the first picture. The first hand turns by
 # one radian (57 degrees) with every token, the others more and more slowly. Together they tell the time. A single hand
 # tells it badly: a slow one hardly moves, and a fast one is soon back near where it was.
 

@@ -855,8 +855,7 @@ plt.show()
 # cores. In a convolution no word waits: at 512 words ours took 0.39<!-- parallel_time:
 # training/batch_1/convolution_over_attention/512/median .2f --> of attention's time. But one layer of it sees only
 # three neighbouring words. Two words at a distance of 500 meet only through a stack of many layers, which the last
-# column of the table counts. (The logarithm holds for convolutions with growing gaps; without gaps it takes about $n/k$
-# layers.)
+# column of the table counts. (The logarithm holds for convolutions with growing gaps; without gaps the number of layers grows like $n/k$.)
 #
 # </details>
 #
@@ -1041,7 +1040,7 @@ with torch.no_grad():
 # 1. Attention averages words. Take the plus signs out of MiniLM, which was trained with them, and all its words point
 #    the same way. A residual, $x + f(x)$, slows this down; with a norm beside it, gradients keep their size, too.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
-# 3. The feed-forward layer works on each word by itself and holds two thirds of the parameters.
+# 3. The feed-forward layer works on each word by itself and holds two thirds of a block's parameters.
 # 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block. It is said to
 #    do without a warm-up (our small experiment did not show the difference).
 # 5. Attention's $n^2$ is 3 % of a block's multiplications at 100 words ($d = 512$), a quarter at 1,024, half at $6d$.

@@ -31,7 +31,7 @@ from lectures_lib.show.drawings import draw
 draw("whole_transformer")
 
 # %% [markdown]
-# The right half is new. (Further down you will see it [at work](#the-whole-transformer), on a sentence of yours.)
+# The right half is new. (You can see it [at work](#the-whole-transformer), in your browser and on a sentence of yours.)
 #
 # **After this chapter you can**
 #
@@ -586,7 +586,8 @@ class Transformer(nn.Module):
 
 
 # %% [markdown]
-# It is the same model: the plain form, given its weights, gives the same scores.
+# As long as $b$ is zero, as it is at the start, it is the same model: the plain form, given its weights, gives the
+# same scores.
 
 # %% tags=["hide-input"]
 same = Transformer(
@@ -995,7 +996,8 @@ with_and_without(
 #
 # Month and day, mostly. Over four seeds, the one printed on this page among them, month and day are right in 0.75<!--
 # other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!-- other_seeds:
-# chapter_6/whole_date/max .2f -->; in most, not even the year's last two digits are. It is tempting to say that the
+# chapter_6/whole_date/max .2f -->; in the model on this page, in most dates not even the year's
+# last two digits are right. It is tempting to say that the
 # model has learned to copy the year's digits, and a digit is a digit. But in training every answer began with 19 or 20.
 # Some models have learned that as well, more or less: 0.20<!-- other_seeds: chapter_6/begins_with_19_or_20/min .2f -->
 # to 0.99 of the answers begin so. That is not the whole reason: where only a fifth begin so, most years are wrong, too.

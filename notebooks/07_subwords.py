@@ -374,7 +374,7 @@ assert CHARACTER_OF_BYTE == byte_level.CHARACTER_OF_BYTE and len(others) == 68
 # frequent "pairs" would soon be whole phrases, and "dog.", "dog!" and "dog?" three vocabulary entries. GPT-2's rule
 # is one regular expression. It looks, in this order, for the English endings after an apostrophe; letters of any
 # script (`\p{L}`); digits (`\p{N}`); other signs; and white space (`\s`). Three of these begin with an optional
-# space, ` ?`. (Hindi's vowel signs are not `\p{L}`, so नमस्ते is cut into four parts, and no merge can join them.)
+# space, ` ?`. (Hindi's vowel signs, and the sign that mutes a vowel, are not `\p{L}`, so नमस्ते is cut into four parts, and no merge can join them.)
 
 # %%
 # 's and its like; letters, digits or other signs, with the space before; white space
@@ -672,9 +672,9 @@ for name in ("Einstein", "Christine"):
 # less where a capital letter is involved: "situation" and "Situation" begin with different bytes, and are two words
 # to a tokenizer.
 #
-# **Your own text**, in pairs that were learned from German and English captions together; press a piece, and see the
-# merges that made it. (The word pieces above it are BERT's, for the [next page](07b_wordpiece.ipynb).) In your
-# browser: [Type your own](../book/live.md#words-in-pieces).
+# **Your own text**, in your browser: [Type your own](../book/live.md#words-in-pieces). The byte pairs there were
+# learned from German and English captions together; press a piece, and see the merges that made it. (The word pieces
+# above them are BERT's, for the [next page](07b_wordpiece.ipynb).)
 #
 # ## What goes wrong
 #

@@ -68,8 +68,7 @@ from lectures_lib.training import fit, translation_loss
 #
 # The weather report is for pencil and paper. For real decoding we take a Transformer that translates number words
 # from English into German, in lists of one or two numbers below 1,000. The folded cell trains it quickly, as in
-# [chapter 8](08_training.ipynb): two blocks in encoder and decoder, width 64, 500 steps. It keeps copies of the model
-# after 100 to 200 steps, for we shall need models that are still in doubt.
+# [chapter 8](08_training.ipynb): two blocks in encoder and decoder, width 64, 500 steps. We shall use copies of the model after 100 to 200 steps, too: they are still in doubt.
 
 # %% tags=["hide-input"]
 examples = data.load("translation", counts=(1, 2))
@@ -368,7 +367,7 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 # %% [markdown]
 # **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that
 # need not fit. A sentence has about 14 words, signs counted. How many sentences in 100 have at least one pair of
-# neighbours that never occurs in the manual: about 2, about 8, or about 20?
+# neighbours that no sentence of the manual's has: about 2, about 8, or about 20?
 #
 # <details><summary>Answer</summary>
 #
@@ -751,8 +750,8 @@ assert max(every) - min(every) < 0.06, every
 
 # %% [markdown]
 # The wider the beam, the better it finds what the model likes best, and a half-trained model may give too much
-# probability to short sentences. (How many are right, printed above, hardly changes: the figure is about length, not
-# about quality.)
+# probability to short sentences. (How many are right, printed above, hardly changes, and which width comes nearest to the right length depends on the
+# copies: the figure is about length, not about quality.)
 #
 # With real translators the sentences even get *worse* from some width on. Koehn and Knowles (2017) found the best
 # widths between 4 and about 30, depending on the languages; Yang, Huang and Ma (2018) named this the **beam search
@@ -977,7 +976,7 @@ for name, shares in {"unsure": UNSURE, "sure": SURE}.items():
 #
 # **Homework 3**, questions 5 and 6, is about this chapter: [exercises](../exercises/hw3_training_and_generating.ipynb).
 #
-# **Next:** each step has read again all that was written. It need not: [Writing with a cache](09b_cache.ipynb).
+# **Next:** each step of our `write` has read again all that was written. It need not: [Writing with a cache](09b_cache.ipynb).
 #
 # ## References
 #

@@ -361,7 +361,7 @@ def decoder_block_with_cache(block, x, cache, memory, memory_mask=None, mask=Non
 print(f"edit 2: largest difference {off_in_block(decoder_block_with_cache):.0e}")
 
 # %% [markdown]
-# **Edit 3, the decoder.** It gets the `newest` words, of which `n` others were read before. **Now you:** give each its own
+# **Edit 3, the decoder.** It gets the `newest` words; `n` others, before them, have been read already. **Now you:** give each its own
 # place, a row of `model.positions.positions`, and the first number falls; then the rows of the mask for the new words
 # ([why](#several-words-at-once)), and the second falls. (Chapter 6 has `causal_mask(target.shape[1])`, for all words.)
 
@@ -670,13 +670,13 @@ for name, decoder in {"with": large, "without": WithoutCache(large)}.items():
 print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 
 # %% [markdown]
-# A model with the same blocks and 8,000 words in place of 1,000 took
+# With the same blocks and 8,000 words in place of 1,000, writing without a cache took
 # 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
-# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long, in two runs on a core with
-# nothing else to do. For sixteen sentences at once it was
+# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long as with one, in two runs on a core
+# with nothing else to do. For sixteen sentences at once it took
 # 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times. Weights that are fetched once
-# then serve sixteen positions, so probably more of the time goes into computing.
+# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times as long. Weights that are fetched
+# once then serve sixteen positions, so probably more of the time goes into computing.
 #
 # ## What it costs
 #

@@ -944,7 +944,7 @@ for text, scores in zip(
 # word attends to the padding too.
 
 # %% [markdown]
-# **Predict.** The test sentences, of ten words or so, are padded to 64, 128 and 256 pieces, and the
+# **Predict.** The test sentences, of ten words or so, are padded to 64 and to 128 pieces, and the
 # lengths are lost. Does the accuracy of `judge`, our model fine-tuned on all 220, fall to a coin's
 # 0.5, by 0.1 or 0.2, or hardly at all?
 #
@@ -960,22 +960,13 @@ for text, scores in zip(
 sentences = data.load("sentiment", "test")
 batch = fine_tuning.collate(fine_tuning.sentences(sentences, wordpiece))
 tokens, segments, lengths, right = batch
-few = tokens[:20], segments[:20], lengths[:20]
-
-
-def in_parts(*inputs):
-    """The scores, 20 sentences at a time: all at once would take half a gigabyte."""
-    parts = zip(*(x.split(20) for x in inputs), strict=True)
-    return torch.cat([judge(*part) for part in parts])
-
-
 moved = {}
 with torch.no_grad():
     short = judge(tokens, segments, lengths)
     print(f"as it is: accuracy {metrics.accuracy(short.argmax(dim=-1), right):.2f}")
-    for n in (64, 128, 256):
+    for n in (64, 128):
         padded = [F.pad(x, (0, n - x.shape[1])) for x in (tokens, segments)]
-        with_lengths, without = in_parts(*padded, lengths), in_parts(*padded)
+        with_lengths, without = judge(*padded, lengths), judge(*padded)
         turned = (without.argmax(dim=-1) != short.argmax(dim=-1)).sum().item()
         share = metrics.accuracy(without.argmax(dim=-1), right)
         moved[n] = (with_lengths - short).abs(), (without - short).abs(), turned, share
@@ -1055,6 +1046,7 @@ forgetful.load_state_dict(judge.state_dict())
 for mode in (True, False):
     forgetful.train(mode)
     with torch.no_grad():
+        few = tokens[:20], segments[:20], lengths[:20]
         once, again = forgetful(*few), forgetful(*few)
     other = (once.argmax(dim=1) != again.argmax(dim=1)).sum()
     print(f"dropout {'on ' if mode else 'off'}: scores differ by", end=" ")
