@@ -218,7 +218,8 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # Also: T5 and BART ([chapter 6](06_decoder.ipynb)'s architecture, pre-trained to restore damaged
 # text), SpanBERT (hides whole spans), ELECTRA (the first to spot replaced words), XLNet (predicts
-# words in shuffled order) and DistilBERT (taught by BERT, as MiniLM was by a larger model).
+# words in shuffled order) and DistilBERT (taught by BERT, as MiniLM was by a larger
+# model: [chapter 18b](18b_what_it_costs.ipynb#distillation-a-smaller-model-taught-by-a-larger-one)).
 #
 # </details>
 #
