@@ -166,14 +166,19 @@ class HoleBatches:
         )
 
 
-def documents(split: str) -> list[list[str]]:
-    """WikiText-2's articles, SQuAD's paragraphs and the treebank's sentences, as sentences."""
+def wikitext(split: str) -> list[list[str]]:
+    """WikiText-2's articles, as sentences."""
     wiki, _ = read_split("Salesforce/wikitext/wikitext-2-v1", split)
-    squad, _ = read_split("rajpurkar/squad/plain_text", split)
-    trees, _ = read_split("universal-dependencies/universal_dependencies/en_ewt", split)
-    found = articles(
+    return articles(
         row["text"].replace("@-@", "-").replace("@,@", ",").replace("@.@", ".") for row in wiki
     )
+
+
+def documents(split: str) -> list[list[str]]:
+    """WikiText-2's articles, SQuAD's paragraphs and the treebank's sentences, as sentences."""
+    squad, _ = read_split("rajpurkar/squad/plain_text", split)
+    trees, _ = read_split("universal-dependencies/universal_dependencies/en_ewt", split)
+    found = wikitext(split)
     found += [sentences(context) for context in dict.fromkeys(row["context"] for row in squad)]
     found += [[row["text"] for row in trees]]
     return [document for document in found if document]

@@ -542,7 +542,9 @@ for scale in (1, 20):
 # motion](../book/motion.md#together-and-apart).
 #
 # MiniLM was made this way, its README says: in 100,000 steps of 1,024 pairs. That makes a hundred
-# million pairs, drawn from 1.17 billion (comments and replies, questions and answers).
+# million pairs, drawn from 1.17 billion (comments and replies, questions and answers). (Before that, a
+# larger model had taught it: [chapter
+# 18b](18b_what_it_costs.ipynb#distillation-a-smaller-model-taught-by-a-larger-one).)
 #
 # Losses that push strangers apart are called **contrastive**; exercise 2 has an older one.
 #

@@ -223,7 +223,7 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # Let us build five of the changes: to the weights, the holes, the exercise, the attention (the
 # hardest; you may skip it at first) and the arithmetic. (How DistilBERT was taught by BERT is in
-# [chapter 18b](18b_what_it_costs.ipynb).)
+# [chapter 18b](18b_what_it_costs.ipynb#distillation-a-smaller-model-taught-by-a-larger-one).)
 #
 # ### ALBERT: one layer, used again and again
 #

@@ -37,7 +37,8 @@ draw("padded_and_packed")
 # - say where the memory of a training step goes, and what makes a batch too large;
 # - tell what `float16` loses from what `bfloat16` loses;
 # - pack sentences into rows without letting them see each other;
-# - start one training program in several processes, and say what a step is then.
+# - start one training program in several processes, and say what a step is then;
+# - halve a BERT, and let the larger one teach the smaller (distillation).
 #
 # **Time** about 50 minutes. **You need** [chapters 5](05_encoder.ipynb), [8](08_training.ipynb) and
 # [12](12_bert.ipynb): the block, the training loop and BERT's body.
@@ -47,6 +48,9 @@ import math
 import os
 import random
 import tempfile
+from copy import deepcopy
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -56,12 +60,15 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.testing import assert_close
 from torch.utils.flop_counter import FlopCounterMode
 
+from lectures_lib import stored
+from lectures_lib.data import load, pad
 from lectures_lib.models import minilm
 from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.show import plots
 from lectures_lib.tokenization import WordPiece
 from lectures_lib.training import cost, packing
 from lectures_lib.training.cost import bert_parameters
+from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 
 # %% [markdown]
 # ## Operations
@@ -544,12 +551,13 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # ACCELERATE_USE_CPU=true torchrun --standalone --nproc_per_node 2 train.py
 # ```
 #
-# These two were run just now (the first on the CPU, too). Here the processes share a batch. With
-# `fit`, or with a `DataLoader` that went through `prepare`, each takes *a batch* of its own a step:
-# with four of them an epoch has a quarter of the steps, and `steps`, warm-up and learning rate have
-# to be chosen again.
+# These two were run just now (the first on the CPU, too).
 #
-# <details><summary>On GPUs, on several machines, in a notebook</summary>
+# <details><summary>With fit, on GPUs, on several machines, in a notebook</summary>
+#
+# Here the processes share a batch. With `fit`, or with a `DataLoader` that went through `prepare`,
+# each takes *a batch* of its own a step: with four of them an epoch has a quarter of the steps, and
+# `steps`, warm-up and learning rate have to be chosen again.
 #
 # These commands are what the two launchers document; they were not tried here.
 #
@@ -594,28 +602,31 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # **Padding is a large waste.** Eight thousand of SST-2's training texts, sentences and parts of
 # them, have 13<!-- cost: batching/mean_length .0f --> tokens on average and up to
-# 66<!-- cost: batching/longest .0f -->: two thirds of a random batch are padding. Batches by length
-# and packing save about the same here. With packing, chance still decides which sentences share a
-# batch. And here the blocks that the mask forbids are computed and thrown away; a kernel that skips
-# them (PyTorch's FlexAttention) would gain more, as would *unpadding*, all sentences end to end, as
-# in MosaicBERT.
-#
-# **A GPU is another machine.** On the processor fusing pays mostly for long texts, on the GPU, in
-# `float32`, most for short ones: there, by the usual explanation, each of the small steps is done
-# so fast that starting it is what takes time, and one start is cheaper than five. In 16 bits, which
-# we did not measure, long texts should gain most; FlashAttention was written for them. A cache,
-# with which a writing model need not read its text again ([chapter 9b](09b_cache.ipynb)), also
-# gains less on the GPU: with it 64 tokens are written 2.0<!-- decoding_speed_gpu:
-# batch_1/tokens_64/without_over_cache/median .1f --> times as fast, on the processor 2.8<!--
-# decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
+# 66<!-- cost: batching/longest .0f -->: two thirds of a random batch are padding.
 #
 # **16 bits pay on this processor**, which has units for products of `bfloat16` matrices (AMX).
-# Elsewhere, measure. No number of MiniLM's vectors was off by more than
-# 0.021<!-- cost: precision/largest_difference .3f -->. **`torch.compile` does not pay in training
-# here** (reading gets 4 % faster, but compiling first costs the time of some 40 steps), probably
-# because the matrix products, where nearly all of the work is, stay as they are.
+# Elsewhere, measure. **`torch.compile` does not pay in training here** (reading gets 4 % faster,
+# but compiling first costs the time of some 40 steps).
 #
-# <details><summary>Large batches, and two processes</summary>
+# <details><summary>Why, row by row</summary>
+#
+# *Packing* saves about as much as batches by length. With it, chance still decides which sentences
+# share a batch. And here the blocks that the mask forbids are computed and thrown away; a kernel
+# that skips them (PyTorch's FlexAttention) would gain more, as would *unpadding*, all sentences end
+# to end, as in MosaicBERT.
+#
+# *A GPU* is another machine. On the processor fusing pays mostly for long texts, on the GPU, in
+# `float32`, most for short ones: there, by the usual explanation, each of the small steps is done so fast that starting it is
+# what takes time, and one start is cheaper than five. In 16 bits, which we did not measure, long
+# texts should gain most; FlashAttention was written for them. A cache, with which a writing model
+# need not read its text again ([chapter 9b](09b_cache.ipynb)), also gains less on the GPU: with it
+# 64 tokens are written 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f -->
+# times as fast, on the processor
+# 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
+#
+# *In `bfloat16`* no number of MiniLM's vectors was off by more than
+# 0.021<!-- cost: precision/largest_difference .3f -->. *Compiling* joins small operations; the matrix
+# products, where nearly all of the work is, probably stay as they are.
 #
 # Batches of one sentence are slow, and probably not only in the model: Adam walks over all 23
 # million weights at every step, after one sentence as after 64. Two processes have to exchange 23
@@ -623,11 +634,198 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # (1.5<!-- cost: processes/two_threads_over_one/median .1f -->).
 #
 # </details>
+
+# %% [markdown]
+# ## Distillation: a smaller model, taught by a larger one
 #
-# **A smaller model** is the one saving that no row above has.
-# [DistilBERT](https://arxiv.org/abs/1910.01108), taught by BERT, is 40 % smaller and 60 % faster,
-# and keeps 97 % of its score on GLUE, by its authors' count. MiniLM, which this book uses
-# throughout, was made in a similar way.
+# None of these rows makes the model smaller. **Distillation** does: a *student* learns what its
+# larger *teacher* would say ([Hinton, Vinyals and Dean 2015](https://arxiv.org/abs/1503.02531)).
+# Our teacher is MiniLM, trained further to fill holes
+# ([chapter 13](13_pretraining.ipynb#filling-holes)).
+#
+# For the hole in *The keys to the cabinet [MASK] on the table* a text gives one label, *are*. The
+# teacher gives every word a probability, and what it finds likely are plurals: *were*, *remain*. To
+# see more of what it nearly said, one divides its scores by a **temperature** $T$ before the softmax
+# ([chapter 9](09_generating.ipynb#temperature)).
+
+# %% [markdown]
+# **Predict.** At $T = 1$ the teacher's five likeliest words have 0.8 of the probability. How much
+# have they at $T = 2$: 0.6, 0.3, or less than 0.1?
+#
+# <details><summary>Answer</summary>
+#
+# Less than 0.1. Among themselves the words stay in order: where one was seven times as likely as
+# another, it is now $\sqrt 7$ times. But the vocabulary has 30,522 words. Thirty thousand unlikely
+# ones, each raised a little, outvote the five. With ten classes, or a teacher that is surer,
+# $T = 4$ may be right; here we stay at 1.
+#
+# </details>
+
+# %% tags=["atol=0.02"]
+teacher, _ = stored.fill_mask()
+text = "The keys to the cabinet [MASK] on the table."
+tokens = torch.tensor([wordpiece.pair(text).ids])
+with torch.no_grad():
+    hole = tokens == wordpiece.token_id("[MASK]")
+    scores = teacher(tokens, at=hole).words[0]
+for temperature in (1, 2, 4):
+    best = (scores / temperature).softmax(dim=-1).topk(5)
+    names = wordpiece.known_tokens(best.indices.tolist())
+    said = [f"{w} {p:.3f}" for w, p in zip(names, best.values, strict=True)]
+    print(f"T = {temperature}: {best.values.sum():.3f} for", ", ".join(said))
+
+# %% tags=["remove-cell"]
+shares = [(scores / T).softmax(dim=-1).topk(5).values.sum() for T in (1, 2)]
+assert shares[0] > 0.75 and shares[1] < 0.12
+
+# %% [markdown]
+# The student is to say the same, measured by the divergence of the two distributions:
+#
+# $$\mathcal{L} = T^2 \cdot \mathrm{KL}\bigl(\text{teacher}_T \,\big\|\, \text{student}_T\bigr)$$
+#
+# Without the $T^2$ the gradient would shrink like $1/T^2$ (exercise 4).
+
+
+# %%
+def distillation_loss(scores, teacher_scores, temperature=1.0):
+    """Both (…, vocab); the mean over all positions."""
+    teacher = (teacher_scores.detach() / temperature).log_softmax(dim=-1)
+    student = (scores / temperature).log_softmax(dim=-1)
+    divergence = (teacher.exp() * (teacher - student)).sum(dim=-1)
+    return temperature**2 * divergence.sum() / max(divergence.numel(), 1)
+
+
+def every_other_layer(model):
+    """A student of half the depth: layers 0, 2, 4, … of a copy."""
+    student = deepcopy(model)
+    student.bert.encoder.blocks = student.bert.encoder.blocks[::2]
+    n_layers = len(student.bert.encoder.blocks)
+    student.config = student.bert.config = replace(model.config, n_layers=n_layers)
+    return student
+
+
+# %%
+student = every_other_layer(teacher)
+of = {}
+for name, model in (("teacher", teacher), ("student", student)):
+    parameters = sum(p.numel() for p in model.parameters())
+    flops = sum(bert_flops(model.config, 128, scored=19).values())
+    of[name] = torch.tensor([parameters, flops])
+kept = of["student"] / of["teacher"]
+print(f"kept: {kept[0]:.0%} of the parameters, {kept[1]:.0%} of the operations")
+
+# %% tags=["remove-cell"]
+pair = torch.randn(2, 3, 7)
+theirs = lectures_lib.training.distillation_loss(*pair, 2.0)
+assert_close(distillation_loss(*pair, 2.0), theirs)
+assert round(100 * kept[0].item()) == 77 and 0.5 < kept[1] < 0.65
+
+# %% [markdown]
+# Half of the layers is not half of the model: half of MiniLM is its table of words.
+
+# %% [markdown]
+# **Predict.** Three of six layers are gone, and nothing has been trained yet. The teacher fills 29 %
+# of some holes in Python's manual right. And the student: hardly any, 10 % or 20 %?
+#
+# <details><summary>Answer</summary>
+#
+# 20 % or a little more. A layer adds to what comes in ([chapter 5](05_encoder.ipynb#a-way-around));
+# without it the vectors stay near where they were, and the layers that follow can still read them.
+# (The perplexity suffers more: it is nearly four times the teacher's.)
+#
+# </details>
+
+# %% tags=["hide-input"]
+CLS, SEP, MASK = (wordpiece.token_id(f"[{name}]") for name in ("CLS", "SEP", "MASK"))
+
+
+def some_sentences(split, n):
+    """So many of the manual's, of 8 to 24 word pieces, as ids."""
+    texts = [text for document in load("pretraining", split) for text in document]
+    random.Random(0).shuffle(texts)
+    encoded = (wordpiece.encode(text) for text in texts)
+    return list(islice((ids for ids in encoded if 8 <= len(ids) <= 24), n))
+
+
+def with_holes(sentences, seed):
+    """The ids, how many are real, what is read, and where 15 % were hidden."""
+    ids, real = pad([[CLS, *sentence, SEP] for sentence in sentences])
+    special = (ids == 0) | (ids == CLS) | (ids == SEP)
+    always, words = MaskingRates(0.15, 1.0, 0.0), range(1000, len(wordpiece))
+    generator = torch.Generator().manual_seed(seed)
+    return ids, real, *mask_tokens(ids, special, MASK, words, always, generator)
+
+
+@torch.no_grad()
+def held_out(model):
+    """The share of the held-out holes that is filled right, and the perplexity."""
+    ids, real, read, chosen = asked
+    words = model.eval()(read, lengths=real, at=chosen).words
+    right = (words.argmax(dim=-1) == ids[chosen]).float().mean()
+    return right.item(), F.cross_entropy(words, ids[chosen]).exp().item()
+
+
+STEPS, BATCH = 30, 32
+asked = with_holes(some_sentences("validation", 400), seed=0)
+texts = some_sentences("train", STEPS * BATCH)
+measured = {"teacher": held_out(teacher), "student, cut": held_out(student)}
+
+# %% [markdown]
+# Now it is taught, for 30 steps of 32 sentences. Only the teacher is asked what stood in the holes.
+
+# %% tags=["nbval-ignore-output"]
+optimizer = torch.optim.AdamW(student.parameters(), lr=3e-4, betas=(0.9, 0.98))
+for step in range(STEPS):
+    batch = texts[BATCH * step : BATCH * (step + 1)]
+    ids, real, read, chosen = with_holes(batch, seed=step + 1)
+    with torch.no_grad():
+        wanted = teacher(read, lengths=real, at=chosen).words
+    scores = student(read, lengths=real, at=chosen).words
+    loss = distillation_loss(scores, wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+measured["student, taught"] = held_out(student)
+for name, (right, perplexity) in measured.items():
+    print(f"{name:15} {right:3.0%} right, perplexity {perplexity:3.0f}")
+
+# %% tags=["remove-cell"]
+whole, cut, taught = (torch.tensor(measured[name]) for name in measured)
+assert 0.27 < whole[0] < 0.31 and 0.18 < cut[0] < 0.24 and 3 < cut[1] / whole[1] < 4.3
+assert 1.05 * whole[1] < taught[1] < 0.7 * cut[1]
+
+# %% [markdown]
+# **Change one line:** let the text teach, `loss = F.cross_entropy(scores, ids[chosen])`. Who teaches
+# better?
+#
+# <details><summary>What we saw</summary>
+#
+# Here, the text: a perplexity of 147 against 223, and as many holes filled right. Python's manual is
+# not what the teacher has read (its own perplexity is 164), and it passes on what it does not know.
+#
+# </details>
+#
+# On WikiText-2, which the teacher was trained on, it wins. The same student and the same holes, 60
+# steps, means of three seeds ([results](../book/results/cost.md#distillation)):
+#
+# | held-out holes | right | perplexity |
+# |---|---|---|
+# | the teacher | 43 %<!-- distillation: untrained/teacher/accuracy .0f --> | 22<!-- distillation: untrained/teacher/perplexity .0f --> |
+# | the student, cut | 29 %<!-- distillation: untrained/student/accuracy .0f --> | 101<!-- distillation: untrained/student/perplexity .0f --> |
+# | taught by the hidden words | 31 %<!-- distillation: trained/words/accuracy/mean .0f --> | 67<!-- distillation: trained/words/perplexity/mean .0f --> |
+# | taught by the teacher | 32 %<!-- distillation: trained/teacher/accuracy/mean .0f --> | 56<!-- distillation: trained/teacher/perplexity/mean .0f --> |
+#
+# The perplexities are far apart with every seed. In holes filled right the teacher's lead is a point:
+# with each seed some 20 to 30 of 2,166<!-- distillation: settings/holes ,.0f --> holes.
+#
+# DistilBERT was made from BERT base in this way: one layer out of two, and three losses, added: the
+# teacher's distributions, the hidden words, and the cosine of both models' vectors. It is 40 %
+# smaller, 60 % faster, and keeps 97 % of BERT's score on GLUE, by its authors' count ([Sanh and
+# others 2019](https://arxiv.org/abs/1910.01108)). MiniLM was told no words: it learned where its
+# teacher's last layer looks, and how alike that layer's values are, and so could be narrower ([Wang
+# and others 2020](https://arxiv.org/abs/2002.10957)). That one has twelve layers. This book's keeps
+# [every second](https://huggingface.co/nreimers/MiniLM-L6-H384-uncased), and was then trained on
+# pairs of sentences.
 #
 # ## What goes wrong
 #
@@ -757,6 +955,23 @@ padded = sum(len(batch) * max(batch) for batch in batches)
 print(f"in batches as drawn {1 - total / padded:.1%}")
 
 # %% [markdown]
+# **Exercise 4. Why T².** For random scores of a thousand words, how long is the gradient of the
+# loss at $T = 1$, 2, 4, 8 and 16, with $T^2$ and without?
+
+# %% tags=["hide-cell"]
+# Solution 4
+torch.manual_seed(0)
+drawn_scores, of_teacher = torch.randn(2, 1000)
+drawn_scores.requires_grad_()
+for temperature in (1, 2, 4, 8, 16):
+    loss = distillation_loss(drawn_scores, of_teacher, temperature)
+    (gradient,) = torch.autograd.grad(loss, drawn_scores)
+    length, T = gradient.norm().item(), temperature
+    print(f"T = {T:2}: with T² {length:.3f}, without {length / T**2:.5f}")
+# Without, it shrinks like 1 / T²: the scores are divided by T, and so is the difference of
+# the two distributions. With the factor it settles: at the squared error of the scores.
+
+# %% [markdown]
 # ## Summary
 #
 # 1. Count before you run: training is three times the forward pass, and BERT base at 512 tokens
@@ -769,6 +984,7 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # 5. Packed sentences need a mask in blocks and positions that begin anew. Neither mistake raises an
 #    error.
 # 6. Less padding and 16 bits paid here, compiling hardly did. Elsewhere, measure.
+# 7. In distillation a student learns its teacher's whole distributions, which say more than labels.
 #
 # There is no homework for this chapter.
 #
@@ -792,5 +1008,9 @@ print(f"in batches as drawn {1 - total / padded:.1%}")
 # - Vijay Korthikanti et al. (2022). *Reducing activation recomputation in large Transformer
 #   models.*
 # - Jared Kaplan et al. (2020). *Scaling laws for neural language models.*
+# - Geoffrey Hinton, Oriol Vinyals and Jeff Dean (2015). *Distilling the knowledge in a neural
+#   network.*
 # - Victor Sanh et al. (2019). *DistilBERT, a distilled version of BERT.* Jacob Portes et al.
 #   (2023). *MosaicBERT.*
+# - Wenhui Wang et al. (2020). *MiniLM: deep self-attention distillation for task-agnostic
+#   compression of pre-trained Transformers.* NeurIPS.

@@ -125,6 +125,8 @@ AFTERWARDS = {
     "quantization": f"{N}18_after_bert#i-bert-integers",
     "gradient checkpointing": f"{N}18b_what_it_costs#memory",
     "GPU": "book/running#with-a-gpu",
+    "distillation": f"{N}18b_what_it_costs#distillation-a-smaller-model-taught-by-a-larger-one",
+    "DistilBERT": f"{N}18b_what_it_costs#distillation-a-smaller-model-taught-by-a-larger-one",
 }
 
 # With a slip of the finger or of the memory, some of them not yet typed to the end.

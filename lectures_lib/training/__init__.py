@@ -1,9 +1,13 @@
 """Training: the loop, losses and schedules (chapter 8), checkpoints, pre-training data (chapter
-13), packing and cost (chapter 18b).
+13), packing, cost and distillation (chapter 18b).
 """
 
 from lectures_lib.training.loop import History, fit, plain_step, training_step
-from lectures_lib.training.losses import label_smoothed_cross_entropy, translation_loss
+from lectures_lib.training.losses import (
+    distillation_loss,
+    label_smoothed_cross_entropy,
+    translation_loss,
+)
 from lectures_lib.training.schedules import bert_schedule, transformer_schedule
 from lectures_lib.training.stream import Epochs, Stream
 
@@ -12,6 +16,7 @@ __all__ = [
     "History",
     "Stream",
     "bert_schedule",
+    "distillation_loss",
     "fit",
     "label_smoothed_cross_entropy",
     "plain_step",

@@ -1,11 +1,15 @@
-"""Losses of words: cross-entropy with label smoothing, and a translator's (chapters 6 and 8)."""
+"""Losses of words: cross-entropy with label smoothing, a translator's (chapters 6 and 8), and a
+student's, taught by a larger model (chapter 18b).
+"""
 
+import math
 from typing import Any
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from lectures_lib.checks.door import at_the_door
 from lectures_lib.checks.tensors import check_tensor
 
 
@@ -67,3 +71,44 @@ def translation_loss(model: nn.Module, batch: Any, smoothing: float = 0.0) -> Fl
     """
     logits = model(batch.source, batch.read, batch.source_lengths)
     return label_smoothed_cross_entropy(logits, batch.predicted, smoothing)
+
+
+def _check_both_scores(scores: Tensor, teacher_scores: Tensor, temperature: float = 1.0) -> None:
+    check_tensor("scores", scores)
+    check_tensor("teacher_scores", teacher_scores)
+    if not 0 < temperature < math.inf:
+        raise ValueError(f"a temperature is above 0, got {temperature}")
+    if scores.shape != teacher_scores.shape:
+        raise ValueError(
+            f"student and teacher score the same words at the same positions: scores are "
+            f"{tuple(scores.shape)}, teacher_scores {tuple(teacher_scores.shape)}"
+        )
+
+
+@at_the_door(_check_both_scores)
+def distillation_loss(
+    scores: Float[Tensor, "*batch vocab"],
+    teacher_scores: Float[Tensor, "*batch vocab"],
+    temperature: float = 1.0,
+) -> Float[Tensor, ""]:
+    """T² · KL(teacher's distribution ‖ student's), the scores of both divided by the temperature T
+    (Hinton, Vinyals & Dean 2015, arXiv 1503.02531; chapter 18b). The mean over all positions; 0
+    where there is none.
+
+    The gradient of the divergence shrinks like 1/T² as T grows: the scores are divided by T once,
+    and the two softened distributions differ by 1/T of what they did. The factor makes up for it,
+    so that the loss can be added to a cross-entropy whatever T is. The teacher gets no gradient.
+
+    Args:
+        scores: the student's, before softmax.
+        teacher_scores: the teacher's, of the same words at the same positions; finite.
+        temperature: T; 1 leaves the distributions as they are.
+
+    Raises:
+        TypeError: for scores that are no tensor.
+        ValueError: for scores of two shapes, or a temperature that is not above 0.
+    """
+    teacher = (teacher_scores.detach() / temperature).log_softmax(dim=-1)
+    student = (scores / temperature).log_softmax(dim=-1)
+    divergence = (teacher.exp() * (teacher - student)).sum(dim=-1)
+    return temperature**2 * divergence.sum() / max(divergence.numel(), 1)

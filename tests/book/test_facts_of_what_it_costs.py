@@ -10,7 +10,7 @@ import torch
 
 from lectures_lib import results
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
 from lectures_lib.training import cost
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -161,3 +161,24 @@ def test_what_the_measured_numbers_are_said_to_show():
 def test_adam_walks_over_all_weights_of_minilm():
     weights = sum(p.numel() for p in Bert.from_pretrained(minilm.checkpoint()).parameters())
     assert says(f"all {weights / 10**6:.0f} million weights")
+
+
+def test_who_teaches_better():
+    """On WikiText-2: perplexities whose seeds do not touch, and a point of the holes with each."""
+    found = results.load("distillation")["results"]
+    words, teacher = (found["trained"][way] for way in ("words", "teacher"))
+    assert found["settings"]["steps"] == 60 and words["accuracy"]["n"] == 3
+    assert 1.1 * teacher["perplexity"]["max"] < words["perplexity"]["min"]
+    assert says("The perplexities are far apart with every seed")
+    pairs = zip(teacher["accuracy"]["values"], words["accuracy"]["values"], strict=True)
+    lead = [found["settings"]["holes"] * (taught - told) for taught, told in pairs]
+    assert all(19.5 < holes < 30.5 for holes in lead)
+    assert says("with each seed some 20 to 30 of 2,166 holes")
+
+
+def test_half_of_minilm_is_its_table_of_words():
+    teacher = BertForPreTraining(BertConfig.MINILM)
+    table = teacher.bert.embeddings.tokens.weight.numel()
+    assert 0.5 < table / sum(p.numel() for p in teacher.parameters()) < 0.53
+    assert says("half of MiniLM is its table of words")
+    assert BertConfig.MINILM.vocab_size == 30_522 and says("the vocabulary has 30,522 words")

@@ -97,6 +97,8 @@ CONCEPTS = {
     "training_bytes": ("18b_what_it_costs", "training.cost"),
     "plan": ("18b_what_it_costs", "training.packing"),
     "block_mask": ("18b_what_it_costs", "training.packing"),
+    "distillation_loss": ("18b_what_it_costs", "training.losses"),
+    "every_other_layer": ("18b_what_it_costs", "models.bert"),
 }
 # Functions of chapters that have a concept's name and are another thing on purpose.
 OTHERS = {

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from lectures_lib.blocks.recording import record
 from lectures_lib.models import minilm
-from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining
+from lectures_lib.models.bert import Bert, BertConfig, BertForPreTraining, every_other_layer
 
 SIZES = {
     "vocab_size": 50,
@@ -125,6 +125,27 @@ def test_scores_at_some_positions_are_those_of_all(twins):
     assert_close(
         ours(TOKENS, SEGMENTS, LENGTHS, at).words, ours(TOKENS, SEGMENTS, LENGTHS).words[at]
     )
+
+
+@pytest.mark.parametrize(("n_layers", "kept"), [(1, [0]), (5, [0, 2, 4]), (6, [0, 2, 4])])
+def test_every_other_layer_is_kept_and_the_teacher_stays_whole(n_layers, kept):
+    config = BertConfig(50, d_model=16, n_layers=n_layers, n_heads=4, d_ff=32, max_len=12)
+    teacher = BertForPreTraining(config).eval()
+    student = every_other_layer(teacher)
+    assert student.config.n_layers == student.bert.config.n_layers == len(kept)
+    state = teacher.state_dict()
+    for name, tensor in student.state_dict().items():
+        if name.startswith("bert.encoder.blocks."):
+            _, _, _, own, part = name.split(".", 4)
+            name = f"bert.encoder.blocks.{kept[int(own)]}.{part}"
+        assert torch.equal(tensor, state[name]), name
+        assert tensor.data_ptr() != state[name].data_ptr(), name
+    assert len(teacher.bert.encoder.blocks) == teacher.config.n_layers == n_layers
+    with torch.no_grad():
+        x = teacher.bert.embeddings(TOKENS)
+        for i in kept:
+            x = teacher.bert.encoder.blocks[i](x)
+        assert_close(student.bert(TOKENS).hidden, x)
 
 
 @pytest.mark.parametrize(

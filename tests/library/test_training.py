@@ -28,6 +28,7 @@ from lectures_lib.training import (
     Stream,
     bert_schedule,
     checkpoints,
+    distillation_loss,
     fit,
     label_smoothed_cross_entropy,
     plain_step,
@@ -665,6 +666,74 @@ def test_label_smoothing_by_hand():
     )
     with pytest.raises(ValueError, match=r"1\.5"):
         label_smoothed_cross_entropy(logits, torch.tensor([1]), 1.5)
+
+
+def both_scores(*shape, scale=3.0):
+    """A student's and a teacher's scores, in double precision."""
+    generator = torch.Generator().manual_seed(2)
+    return (
+        (scale * torch.randn(*shape, generator=generator, dtype=torch.float64)).requires_grad_()
+        for _ in range(2)
+    )
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.0, 4.0])
+def test_distillation_equals_torch(temperature):
+    """The divergence and its gradient, for positions in one dimension and in two."""
+    for shape in ((5, 7), (2, 3, 7)):
+        ours, teacher = both_scores(*shape)
+        theirs = ours.detach().clone().requires_grad_()
+        loss = distillation_loss(ours, teacher, temperature)
+        divergence = nn.KLDivLoss(reduction="batchmean", log_target=True)(
+            (theirs / temperature).log_softmax(dim=-1).flatten(0, -2),
+            (teacher.detach() / temperature).log_softmax(dim=-1).flatten(0, -2),
+        )
+        assert_close(loss, temperature**2 * divergence)
+        expected = torch.autograd.grad(temperature**2 * divergence, theirs)[0]
+        assert_close(torch.autograd.grad(loss, ours)[0], expected)
+
+
+def test_a_teacher_is_not_taught():
+    student, teacher = both_scores(4, 7)
+    distillation_loss(student, teacher, 2.0).backward()
+    assert teacher.grad is None and student.grad.abs().max() > 0
+    assert distillation_loss(teacher.detach(), teacher, 2.0).item() == pytest.approx(0, abs=1e-12)
+
+
+def test_a_teacher_that_is_sure_is_a_label():
+    student, _ = both_scores(4, 7)
+    labels = torch.tensor([0, 6, 3, 3])
+    sure = 1e4 * F.one_hot(labels, 7).double()
+    assert_close(distillation_loss(student, sure), F.cross_entropy(student, labels))
+
+
+def test_at_a_high_temperature_centred_scores_are_matched():
+    """Hinton, Vinyals and Dean 2015, section 2.1: the gradient is that of squared differences, with
+    the scores brought to a mean of 0. Without the factor T² nothing of it would be left.
+    """
+    student, teacher = both_scores(4, 7)
+    centred = [scores - scores.mean(dim=-1, keepdim=True) for scores in (student, teacher.detach())]
+    squares = (centred[0] - centred[1]).square().mean(dim=-1).mean() / 2
+    expected = torch.autograd.grad(squares, student)[0]
+    found = torch.autograd.grad(distillation_loss(student, teacher, 1e6), student)[0]
+    assert_close(found, expected, rtol=1e-4, atol=1e-5)
+    near = torch.autograd.grad(distillation_loss(student, teacher, 1.0), student)[0]
+    assert (near - expected).abs().max() > 0.05
+
+
+def test_no_position_has_no_loss_to_teach():
+    student, teacher = both_scores(0, 7)
+    loss = distillation_loss(student, teacher)
+    assert loss.item() == 0 and torch.autograd.grad(loss, student)[0].shape == (0, 7)
+
+
+def test_what_cannot_be_distilled_is_said():
+    student, teacher = both_scores(4, 7)
+    with pytest.raises(ValueError, match=r"scores are \(4, 7\), teacher_scores \(3, 7\)"):
+        distillation_loss(student, teacher[:3])
+    for temperature in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(ValueError, match=rf"above 0, got {temperature}"):
+            distillation_loss(student, teacher, temperature)
 
 
 def test_translation_loss_shifts_by_one():

@@ -9,6 +9,7 @@ from lectures_lib.models.bert.pretraining_heads import (
     BertForPreTraining,
     MaskedWordHead,
     PreTrainingScores,
+    every_other_layer,
 )
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "Encoded",
     "MaskedWordHead",
     "PreTrainingScores",
+    "every_other_layer",
     "initialise_as_bert",
 ]

@@ -1,7 +1,9 @@
 """The two heads of BERT's pre-training, on the body: masked words, and the next sentence (chapter
-13; Devlin et al. 2019, section 3.1).
+13; Devlin et al. 2019, section 3.1); and a copy with half of the layers (chapter 18b).
 """
 
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,3 +145,16 @@ class BertForPreTraining(nn.Module):
         return hugging_face.write_checkpoint(
             folder, hugging_face_config(self.config, "BertForPreTraining"), theirs
         )
+
+
+def every_other_layer(model: BertForPreTraining) -> BertForPreTraining:
+    """A student of half the depth: a copy of the model with the first of its layers, the third, the
+    fifth, … (after Sanh et al. 2019, section 3, who take one layer out of two; chapter 18b).
+
+    Embeddings, norms and heads are copied whole. The model stays as it is.
+    """
+    student = deepcopy(model)
+    student.bert.encoder.blocks = student.bert.encoder.blocks[::2]
+    n_layers = len(student.bert.encoder.blocks)
+    student.config = student.bert.config = replace(model.config, n_layers=n_layers)
+    return student
