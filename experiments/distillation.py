@@ -8,9 +8,9 @@ distributions (chapter 18b).
         every seed
     … the same command once more
         goes on where it was stopped, to the same weights
-    python experiments/distillation.py --size cpu --runs FOLDER --ways softened both
-        adds two more ways to the file: distributions at a temperature of 2, and words and
-        distributions together
+    … with --ways softened, or both
+        adds another way to the file: distributions at a temperature of 2 (which the file has), or
+        words and distributions together
 
 The teacher is MiniLM, trained further to fill holes (`fill_mask.py`). The student begins as a copy
 of it with the first, third and fifth of its six layers (Sanh et al. 2019 take one layer out of
