@@ -179,11 +179,7 @@
   function result({ section: [address, chapter, title, text, ...html], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, Math.round(100 * score))}%`;
-    const more = element(
-      "button",
-      { type: "button", className: "ask-more" },
-      "More like this",
-    );
+    const more = element("button", { type: "button", className: "ask-more" }, "More like this");
     more.ariaLabel = `More like this: ${title}`;
     more.dataset.section = j;
     const where = element(
