@@ -209,7 +209,7 @@ assert forced > free + 0.25
 #
 # Of its 7 words, 6 are in the reference. The second "drei" does not count, because the reference
 # has only one: counts are *clipped*, or "drei drei drei drei" would get every word right. (With
-# several references, a piece counts as often as in the one that has it most often: exercise 3.) All
+# several references, a piece counts at most as often as in the one that has it most often: exercise 3.) All
 # the hits:
 
 

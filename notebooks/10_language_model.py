@@ -504,8 +504,7 @@ assert (moved[:5] == 0).all() and (moved[5:] > 1e-6).all()
 #
 # The model has two blocks of width 64. The loop is chapter 8's, in plain PyTorch: shuffle the
 # blocks *of text*, take 32, step. The learning rate rises for 50 steps, stays, and later falls in a
-# straight line to 0. Around the loop stand three functions: the loss; `by_model`, the same loss
-# token by token, to be compared with the tables; and `write`, which draws a token from the model's
+# straight line to 0. Around the loop stand three functions: the loss; `by_model`, the logarithm of each token's probability, to be compared with the tables; and `write`, which draws a token from the model's
 # distribution, appends it, and asks again. An untrained model gives all tokens about the same
 # probability, so the loss should begin near $\ln 512 = 6.24$ nats.
 
@@ -535,7 +534,7 @@ def write(model, tokenizer, text, n, temperature=1.0, generator=None):
     """The text and n more tokens, each drawn from the model's distribution."""
     ids, longest = torch.tensor(tokenizer.encode(text)), model.config.max_len
     for _ in range(n):
-        # of all scores only the last token's are needed: those of the next one
+        # only the scores at the last place are needed: they are about the next token
         scores = model(ids[None, -longest:])[0, -1] / temperature
         drawn = torch.multinomial(scores.softmax(dim=-1), 1, generator=generator)
         ids = torch.cat([ids, drawn])
@@ -562,7 +561,7 @@ def train_model(model, examples, held_out, steps):
                 model.train()
             if step == steps:
                 return log
-            # the step, chapter 8's: gradients, clipped; AdamW; the next learning rate
+            # the step, as in chapter 8 (there with Adam): gradients, clipped; AdamW; the next rate
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)

@@ -266,8 +266,7 @@ plt.show()
 # | 1,200 | 0.976<!-- digits: 1200/patches_of_4/mean .3f --> ± 0.007<!-- digits: 1200/patches_of_4/sd .3f --> | 0.965<!-- convolution: 1200/cnn/mean .3f --> ± 0.003<!-- convolution: 1200/cnn/sd .3f --> | 0.967<!-- digits: 1200/logistic_regression/mean .3f --> | 0.990<!-- digits: 1200/svm/mean .3f --> |
 #
 # With 50 and with 100 images the ViT is behind both older methods; from 400 on it is about level
-# with logistic regression. The SVM is ahead of the ViT throughout. The CNN leads it by some three
-# points with 100 images, less than the ViT's standard deviation, and is a point behind with 1,200.
+# with logistic regression. The SVM is ahead of the ViT throughout. The CNN leads the ViT by some three points with 100 images, less than the ViT's standard deviation, and is a point behind with 1,200.
 #
 # The paper tells a similar story. Pre-trained on ImageNet alone, 1.3 million images, a large ViT
 # is worse than a base one, and both are worse than good convolutional networks. With 14 million

@@ -410,7 +410,8 @@ assert sum(count(30_522, 768, 12, d_ff=768).values()) == 66_987_264
 #
 # MiniLM is a BERT of six layers, taken from a model of twelve that had been taught to imitate a
 # larger one (Wang et al., 2020; [chapter
-# 18b](18b_what_it_costs.ipynb#distillation-a-smaller-model-taught-by-a-larger-one) shows how). Its file holds 104 tensors under Hugging Face's names. A table
+# 18b](18b_what_it_costs.ipynb#distillation-a-smaller-model-taught-by-a-larger-one) shows such
+# teaching, and how this one differs). Its file holds 104 tensors under Hugging Face's names. A table
 # translates them into ours:
 
 # %% tags=["hide-input"]

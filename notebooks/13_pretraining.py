@@ -83,8 +83,7 @@ logging.disable_progress_bar()
 # ## Making holes, with a pencil
 #
 # The rule is short (Devlin et al. 2019, section 3.1). Of the tokens, 15 % are **chosen**: these the
-# model must predict, and they alone enter the loss, `cross_entropy(scores[chosen],
-# tokens[chosen])`. Of the chosen ones,
+# model must predict, and they alone enter the loss, `cross_entropy(scores[chosen], original[chosen])`. Of the chosen ones,
 #
 # - 80 % are replaced by `[MASK]`,
 # - 10 % are replaced by a random token,
@@ -917,7 +916,7 @@ assert len({tuple(g.token for g in guesses) for guesses in answers.values()}) > 
 #
 # Is this second exercise worth it? It may be too easy: a B from another document mostly has another
 # topic, and whoever sees that need not know whether one sentence *follows* the other. [Chapter
-# 13c](13c_choices.ipynb) asks, and whether 15 % is the best rate.
+# 13c](13c_choices.ipynb) asks this, and whether 15 % is the best rate.
 #
 # ## Filling holes
 #

@@ -265,7 +265,7 @@ assert rest[0] < 0.3 and rest[1:5].min() > 0.5 and counted.sep[1:].max() < 0.2
 # in BERT base: what a head adds is weight times vector, and the vectors that its heads fetch from
 # `[SEP]` are short ([Kobayashi and others, 2020](https://arxiv.org/abs/2004.10102)). A head's
 # weights must sum to 1, so Clark and others take this for its way of doing nothing where it finds
-# nothing. Such attention links no two words, so below both marks are left out.
+# nothing. Such attention links no two words, so from here on both tokens are left out.
 #
 # ### Heads that follow grammar
 #

@@ -281,7 +281,7 @@ assert 5 < (1 - (1 - share) ** 3).sum() < 11
 # %% [markdown]
 # All of MiniLM finds a right chapter first for about half of the questions, and among three for
 # about three quarters. It leads in both columns, by a few questions; is that luck? Take the
-# questions for which only one of the two, MiniLM or counted words, is right. Equally good searches
+# questions for which only one of the two, MiniLM or counted words, is right among three. Equally good searches
 # would win about half of them each, like tossed coins ([chapter 13b](13b_how_sure.ipynb)). MiniLM
 # wins more than half. But coins often fall as unevenly (last line but one; the number moves
 # whenever this book is edited): a weak hint at best. The three layers do no better than counted
@@ -332,8 +332,7 @@ def rerank(question, places):
 # learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong
 # text, and its scores for two texts were never compared. A cross-encoder that re-ranks is trained
 # with questions beside right and wrong texts, by the hundred thousand. Then it pays: Nogueira and
-# Cho's BERT large, reading the first thousand passages of a BM25 search again, more than doubled
-# its score on TREC-CAR (mean average precision, from about 15 to 33.5). The hub has such models of
+# Cho's BERT large, reading the first thousand passages of a BM25 search again, more than doubled that search's score on TREC-CAR (mean average precision, from about 15 to 33.5). The hub has such models of
 # MiniLM's size ([ms-marco-MiniLM](https://huggingface.co/cross-encoder/ms-marco-MiniLM-L6-v2));
 # this course has none, and 46 questions are too few to train one.
 #
@@ -537,8 +536,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Fifteen steps bring little: at most a few more among the first three, still fewer than
-# counted words find, and none more in first place.
+# Fifteen steps bring little, if anything: about as many among the first three as before,
+# still fewer than counted words find, and none more in first place.
 
 # %% [markdown]
 # ## Summary
