@@ -239,7 +239,7 @@ beside("40 % chosen")
 #
 # <details><summary>On a smaller model</summary>
 #
-# It makes the choice look easy. That of [chapter 13](13_pretraining.ipynb), on Python's manual, ends its
+# A smaller model makes the choice look easy. The one of [chapter 13](13_pretraining.ipynb), on Python's manual, ends its
 # 1,600 steps at a perplexity of 52.9<!-- pretraining: chapter/perplexity/min .1f --> to 56.2<!-- pretraining:
 # chapter/perplexity/max .1f --> with 40 %, and of 179.9<!-- pretraining: paper/perplexity/min .1f --> to 215.7<!--
 # pretraining: paper/perplexity/max .1f --> with 15 %, where the fall after the plateau has only just begun. With 5 % it is
@@ -321,7 +321,7 @@ beside("always [MASK]")
 #
 # More. D had no NSP, so the recipe to hold beside it is *without NSP*, row A, and that is more than five points ahead.
 # One point is what one reads off C and D. But they differ in two things, NSP and a side, and the one hides most of
-# the other. (More remains: *left to right* answers for every token of a step, the others for 15 %; to the left of a
+# the other. (More remains: *left to right* answers for every token of a step, the paper's recipe for 15 %; to the left of a
 # hole nothing is hidden from it; and its positions are sinusoids.)
 #
 # </details>
@@ -354,7 +354,7 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 #
 # ## How BERT was trained, recomputed
 #
-# Why have the paper's tables no seeds? BERT base took 16 of Google's TPU chips four days, BERT large 64 chips. (A price
+# Why was each of the paper's models pre-trained only once? BERT base took 16 of Google's TPU chips four days, BERT large 64 chips. (A price
 # that one of our lectures quotes is among the [checked claims](../book/claims.md); the operations are counted in
 # [chapter 18b](18b_what_it_costs.ipynb#four-days-on-tpus). Nobody published what it cost to find out *which* model to
 # train.)
@@ -371,14 +371,14 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 
 # %% [markdown]
 # **Predict.** Let us multiply. If every batch holds 256 inputs, a million steps of 512 tokens are forty rounds of 3.3
-# billion words. How many rounds are left when nine steps in ten have 128 tokens?
+# billion words. How many rounds are left when nine steps in ten have 128 tokens: forty, thirteen or four?
 #
 # <details><summary>Answer</summary>
 #
 # About 13. The short steps are a quarter as long, so the mean is 0.9 · 128 + 0.1 · 512 = 166 tokens instead of 512, a
 # third.
 #
-# Forty is what one gets from the numbers that everybody quotes; four leaves out the short steps altogether.
+# Forty is what one gets from the numbers that everybody quotes; four is the long steps alone.
 #
 # </details>
 
@@ -496,7 +496,7 @@ for hidden, wrong in ((0.8, 0.1), (1.0, 0.0)):
     print(f"{masks} hidden, {100 - masks} to read, {others} of them wrong")
 
 # %% [markdown]
-# Each ablation on this page has such a second change. Often it cannot be avoided. It can be named.
+# Each of our own four ablations has such a second change. Often it cannot be avoided. It can be named.
 #
 # ### The class that is not there
 #

@@ -210,7 +210,8 @@ for short in (256, 1024):
 #
 # <details><summary>And in money?</summary>
 #
-# In 2018 the README put base, on a single Cloud TPU v2, at two weeks and about 500 dollars. In 2023
+# In 2018 the README put base, on a single Cloud TPU v2 (a *preemptible* one, which may be taken away
+# at any time and is cheaper), at two weeks and about 500 dollars. In 2023
 # [MosaicBERT](https://arxiv.org/abs/2312.17482) reported a competitive model for 20, and
 # [Cramming](https://arxiv.org/abs/2212.14034) one that is close to it after a day on one consumer
 # GPU. (How well were the Transformer's GPUs used? A bit over a quarter of the operations that its
@@ -657,8 +658,9 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # Less than 0.1. Among themselves the words stay in order: where one was seven times as likely as
 # another, it is now $\sqrt 7$ times. But the vocabulary has 30,522 words. Thirty thousand unlikely
 # ones, each raised a little, outvote the five. With ten classes, or a teacher that is surer, $T = 4$
-# may be right; here we stay at 1. (The student does not mind: in the table below it ends at a
-# perplexity of 57<!-- distillation: trained/softened/perplexity/mean .0f --> at $T = 2$.)
+# may be right; here we stay at 1. (The student does not mind: taught at
+# $T = 2$, in the experiment whose table stands below, it ends at a perplexity of
+# 57<!-- distillation: trained/softened/perplexity/mean .0f -->; the table's last row is $T = 1$.)
 #
 # </details>
 
