@@ -77,14 +77,7 @@
     count.textContent = matches.hidden
       ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. "
       : `${many(right.length, "question")} and ${many(also.length, "section")} with these words`;
-    if (matches.hidden)
-      count.append(
-        element(
-          "a",
-          { href: `../search.html?q=${encodeURIComponent(words.value)}` },
-          "Search all pages for them",
-        ),
-      );
+    if (matches.hidden) count.append(search("Search all pages for them", words.value));
     if (full)
       count.append(
         `. The field takes ${words.maxLength.toLocaleString("en-US")} characters; what is longer is cut.`,
@@ -111,6 +104,9 @@
     found.querySelector("ol").replaceChildren(...nearest.map(result));
     found.hidden = false;
   }
+
+  const search = (label, text) =>
+    element("a", { href: `../search.html?q=${encodeURIComponent(text)}` }, label);
 
   const script = () =>
     import(model.script).catch(() => {
@@ -142,38 +138,54 @@
       );
       const { vector: asked } = await machine.ask("embed", { text }).promise;
       if (turn !== mine) return;
-      matches.hidden = true;
-      show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
-      const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
-      say(
-        `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}`,
-      );
-      history.replaceState(null, "", location.href.split("#")[0]);
+      box.querySelector(".ask-cost").textContent = "MiniLM is here; what you type stays here, too.";
+      history.pushState({ text, asked: [...asked] }, "", bare());
+      answer(text, asked);
       found.scrollIntoView({ block: "nearest" });
     } catch (error) {
       say(`That did not work: ${error.message}`);
     }
   }
 
-  // The answer that came with the page, or would have.
-  function arrive(i) {
-    picked = i;
-    tell();
-    if (i === first) return;
-    show(questions[i], vector(i));
-    count.textContent = "Shown: the sections nearest to a prepared question";
+  const bare = () => location.href.split("#")[0];
+
+  // The sections nearest to a question of the reader's own.
+  function answer(text, asked) {
+    const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
+    matches.hidden = true;
+    show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
+    count.replaceChildren(
+      `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}. `,
+      search("Search all pages for its words", text),
+    );
   }
 
-  function pick(i) {
-    turn = undefined;
+  // Those nearest to a question that was prepared, or to a section.
+  function lay(i) {
     picked = i;
     const at = i - questions.length;
     const title = at < 0 ? questions[i] : sections[at][2];
     show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
     tell();
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
-    history.replaceState(null, "", at < 0 ? `#${slug(title)}` : location.href.split("#")[0]);
+  }
+
+  function pick(i) {
+    turn = undefined;
+    lay(i);
+    history.pushState({ picked: i }, "", i < questions.length ? `#${slug(questions[i])}` : bare());
     found.scrollIntoView({ block: "nearest" });
+  }
+
+  // What this entry of the browser's history showed: so Back leads to the answer before, from another page as well.
+  function restore(state) {
+    if (!state && location.hash && asked() < 0) return; // a place on this page
+    turn = undefined;
+    picked = -1;
+    tell();
+    if (!state?.asked) return lay(state?.picked ?? (asked() < 0 ? first : asked()));
+    words.value = state.text;
+    answer(state.text, state.asked);
   }
 
   function result({ section: [address, chapter, title, text, ...html], j, score }) {
@@ -224,7 +236,11 @@
     if (more) pickAndShow(questions.length + Number(more.dataset.section));
   });
   const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
-  addEventListener("hashchange", () => asked() >= 0 && pick(asked()));
+  addEventListener("popstate", (event) => restore(event.state));
   prepared.replaceChildren(...[...questions.keys()].map(choice));
-  arrive(asked() < 0 ? first : asked());
+  if (history.state || asked() >= 0) restore(history.state);
+  else {
+    picked = first; // it stands there already
+    tell();
+  }
 })();

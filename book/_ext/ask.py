@@ -101,16 +101,17 @@ def quantised(vectors: torch.Tensor) -> torch.Tensor:
 def first_shown(
     sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
 ) -> int:
-    """The question with the clearest answer, among those whose nearest section lies in a chapter
-    that answers them (if there are any).
+    """The question that shows best what the page can do: one whose nearest section lies in a chapter
+    that answers it, and most of the others shown as well; of these the one with the clearest answer.
     """
-    nearest = search(asked, told, k=1)
-    found = zip(questions, nearest.places[:, 0].tolist(), strict=True)
-    right = torch.tensor(
-        [sections[i].number in question.chapters for question, i in found], dtype=torch.float32
-    )
-    # a cosine is at most 1: a right one comes before all wrong ones
-    return int((nearest.scores[:, 0] + right).argmax())
+    nearest = search(asked, told, k=min(SHOWN, len(sections)))
+    fitness = []
+    for question, places, scores in zip(
+        questions, nearest.places.tolist(), nearest.scores.tolist(), strict=True
+    ):
+        right = [sections[i].number in question.chapters for i in places]
+        fitness.append((right[0], sum(right), scores[0]))
+    return fitness.index(max(fitness))
 
 
 def how_often(

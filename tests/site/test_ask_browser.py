@@ -94,7 +94,7 @@ def test_rounding_to_whole_numbers_moves_no_cosine_by_much():
 
 @pytest.mark.parametrize(
     ("chapters", "first"),
-    [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[1], [1], [1]], None)],
+    [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[], [], []], None)],
 )
 def test_a_question_that_is_answered_is_shown_first(chapters, first):
     """Questions 0, 1 and 2 are nearest to chapters 3, 2 and 5; where all or none are right, the
@@ -104,6 +104,15 @@ def test_a_question_that_is_answered_is_shown_first(chapters, first):
     best = int(search(asked, told, k=1).scores.argmax())
     questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
     assert ask.first_shown(SECTIONS, questions, asked, told) == (best if first is None else first)
+
+
+def test_of_those_the_one_that_is_answered_most_often():
+    asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
+    least = int(search(asked, told, k=1).scores[:, 0].argmin())
+    near = [[3], [2], [5]]
+    near[least] = list(range(1, 8))  # whatever is found lies in a right chapter
+    questions = [Question(question, of) for question, of in zip(QUESTIONS, near, strict=True)]
+    assert ask.first_shown(SECTIONS, questions, asked, told) == least
 
 
 def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
@@ -250,6 +259,46 @@ def test_a_question_has_an_address(open_page):
     assert address.endswith("#how-does-a-decoder-write")
     page.evaluate("location.hash = 'why-divide-by-the-root'")
     page.wait_for_function("document.querySelector('.ask-found h2').textContent.startsWith('Why')")
+
+
+def test_back_leads_to_the_answer_before(open_page):
+    """Through a prepared question, a section's like, and a place on the page."""
+    page = unfolded(open_page())
+    heading = page.locator(".ask-found h2")
+    first = heading.inner_text()
+    other = next(question for question in QUESTIONS if question != first)
+    page.get_by_role("button", name=other, exact=True).click()
+    page.get_by_role("button", name="More like this").first.click()
+    like = heading.inner_text()
+    assert like.startswith("Sections like")
+    page.evaluate("location.hash = 'ask-heading'")
+    assert heading.inner_text() == like
+    for step, shown_then in ((-1, like), (-1, other), (-1, first), (2, like)):
+        page.evaluate(f"history.go({step})")
+        page.wait_for_function(
+            "text => document.querySelector('.ask-found h2').textContent === text", arg=shown_then
+        )
+    page.reload()
+    assert heading.inner_text() == like
+
+
+def test_an_own_question_is_there_again_when_one_comes_back(tab, address):
+    """From the section that was found, without the model."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = tab()
+    page.goto(address + PAGE)
+    page.get_by_label("Your question").fill("why do we need several heads?")
+    page.keyboard.press("Enter")
+    page.get_by_text("nearest to your question").wait_for()
+    found = shown(page)
+    page.locator(".ask-found li a").first.click()
+    page.wait_for_url("**/notebooks/**")
+    page.go_back()
+    page.get_by_text("nearest to your question").wait_for()
+    assert shown(page) == found
+    assert page.get_by_label("Your question").input_value() == "why do we need several heads?"
+    assert "search.html?q=why" in page.locator("#ask-count a").get_attribute("href")
 
 
 def test_an_own_question_is_answered_as_in_the_library(tab, address):
