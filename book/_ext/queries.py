@@ -56,6 +56,7 @@ QUERIES = {
     "warm": f"{N}08_training#warm-up",
     # questions, and words of which a chapter is made
     "why divide by sqrt d_k": f"{N}02_self_attention#why-divide-by-d-k",
+    "why divide by the square root": f"{N}02_self_attention#why-divide-by-d-k",
     "what is self-attention": f"{N}02_self_attention",
     "how does beam search work": f"{N}09_generating#beam-search",
     "difference between encoder and decoder": f"{N}18_after_bert#encoder-or-decoder",
