@@ -172,9 +172,7 @@ export class AtWork extends TwoWays {
       const { query, key, share } = this.lanes.strongest(level - 1);
       return [
         `Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
-        ...(level === run.layers
-          ? [` All of the decoder can look at the top row.`]
-          : []),
+        ...(level === run.layers ? [` All of the decoder can look at the top row.`] : []),
       ];
     }
     const read = run.read[at];
