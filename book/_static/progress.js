@@ -99,7 +99,7 @@
       if (!last) return;
       const n = [...read.values()].filter(whole).length,
         begun = read.get(last);
-      const parts = n ? [`${n} of ${names.length} chapters`] : [];
+      const parts = n ? [`${n} of ${names.length} pages`] : [];
       if (!whole(begun)) parts.push(`${begun.n} of ${begun.of} sections of ${called(last)}`);
       line.append(`Read so far: ${parts.join(" and ")}. Kept in this browser. `, forget);
     };

@@ -12,7 +12,9 @@
     NARROWEST = 40,
     LEFT = 8; // a word's place, as there
   const SHORTEST = 440,
-    WIDEST = 800; // a line of words that can still be read on a telephone
+    WIDEST = 1800, // a line of words; nobody looks along a longer one
+    ROOMY = 700, // up to here a telephone shows all of a line, as small as that may be
+    SMALLEST = 0.5; // a line of many words gets no smaller than this: it is moved sideways
   const HIGHEST = 204; // an arc, so that it ends below the picture's upper edge
   const HEADS = 12; // a layer
   const VERBS = ["are", "is", "were", "was", "have", "has", "do", "does"]; // they ask first, if a sentence has one
@@ -32,6 +34,8 @@
     machine = null,
     turn = null;
   for (const control of [list, slider]) control.shown = control.value;
+  const CUT = `The field takes ${field.maxLength} characters; what is longer is cut.`,
+    full = () => field.value.length >= field.maxLength;
 
   offer(figure.querySelectorAll("svg text:not(.muted)"));
 
@@ -75,8 +79,7 @@
     read(field.value.trim());
   });
   field.addEventListener("input", () => {
-    if (field.value.length >= field.maxLength)
-      status.textContent = `The field takes ${field.maxLength} characters; what is longer is cut.`;
+    if (full()) status.textContent = CUT;
   });
   status.textContent = `Fetches a model, ${size}, once. What you type stays here.`;
 
@@ -111,6 +114,7 @@
   // A sentence of the reader's own. Only the last one that was asked for is shown.
   async function read(text) {
     const mine = (turn = {}),
+      cut = full() ? ` ${CUT}` : "",
       say = (what) => {
         if (turn === mine) status.textContent = what;
       };
@@ -131,7 +135,7 @@
       else
         say(
           take(text, found)
-            ? "The model is here. What you type stays here."
+            ? `The model is here. What you type stays here.${cut}`
             : "That is too long for one line. Take fewer words.",
         );
     } catch (error) {
@@ -139,8 +143,8 @@
     }
   }
 
-  // What MiniLM has read, without the marks around it, becomes one of the list's sentences, if it is not too long. Its verb asks, or else
-  // the word that looks most at another.
+  // What MiniLM has read, without the marks around it, becomes one of the list's sentences, if it is not too long. Its verb asks, if it is
+  // one of those above, or else its last word: of one that is read in pieces the first.
   function take(text, { tokens, attention }) {
     const words = tokens.slice(1, -1),
       widths = words.map((word) => Math.max(LETTER * word.length, NARROWEST));
@@ -156,12 +160,11 @@
           .map((row) => Array.from(row.slice(1, -1), (share) => Math.round(100 * share))),
       ),
     );
-    const { layer, head } = now,
-      most = shares[layer][head].map((row, i) => Math.max(0, ...row.filter((_, j) => j !== i)));
+    const { layer, head } = now;
     const verb = VERBS.map((word) => words.indexOf(word)).find((i) => i >= 0);
     now = {
       words,
-      asks: verb ?? most.indexOf(Math.max(...most)),
+      asks: verb ?? lastWord(words),
       layer,
       head,
       centres: begins.map((begin, i) => Math.round(begin + widths[i] / 2)),
@@ -177,6 +180,12 @@
     list.selectedIndex = at;
     draw();
     return true;
+  }
+
+  function lastWord(words) {
+    let at = words.findLastIndex((word) => /[\p{L}\p{N}]/u.test(word));
+    while (at > 0 && words[at].startsWith("##")) at -= 1;
+    return at < 0 ? words.length - 1 : at;
   }
 
   async function change(how, focused = null) {
@@ -240,8 +249,10 @@
     );
     const room = Math.max(width, SHORTEST); // a short line stands in the middle, and does not become huge
     svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 46}`);
+    svg.style.minWidth = room > ROOMY ? `${Math.round(SMALLEST * room)}px` : "";
     svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);
+    keepInSight(letters[asks]);
     slider.value = layer * HEADS + head;
     where.textContent = `layer ${layer}, head ${head}`;
     said.textContent =
@@ -254,6 +265,14 @@
       ? " It reads a rare word in pieces; ## marks one that goes on."
       : "";
     figure.querySelector("figcaption").textContent =
-      `How much of each word flows into “${words[asks]}”, measured in one head of a small trained model: MiniLM, layer ${layer}, head ${head} (counted from 0).${pieces}`;
+      `How much of each word flows into “${words[asks]}”, measured in one head of MiniLM, a small trained BERT: layer ${layer}, head ${head} (counted from 0).${pieces}`;
+  }
+
+  // Of a line that is wider than its place: what asks.
+  function keepInSight(word) {
+    const place = figure.querySelector(".welcome-line"),
+      { left, width } = word.getBoundingClientRect();
+    place.scrollLeft +=
+      left + width / 2 - place.getBoundingClientRect().left - place.clientWidth / 2;
   }
 })();

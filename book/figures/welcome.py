@@ -17,13 +17,13 @@ FILE = Path(__file__).with_suffix(".svg")
 ALL_HEADS = Path(__file__).parents[1] / "_static" / "welcome.json"
 FONT, SPACE, LINE = 23, 14, 205  # size of a letter, gap between words, height of the line of text
 CAPTION = (
-    f"<figcaption>How much of each word flows into “{ASKS}”, measured in one head of a small "
-    f"trained model: MiniLM, layer {LAYER}, head {HEAD} (counted from 0).</figcaption>"
+    f"<figcaption>How much of each word flows into “{ASKS}”, measured in one head of MiniLM, a "
+    f"small trained BERT: layer {LAYER}, head {HEAD} (counted from 0).</figcaption>"
 )
 # what book/_static/welcome.js answers to; without scripts the style sheet hides it
 CONTROLS = (
     '<div class="welcome-controls">\n<form class="welcome-own"><label for="welcome-own">Your own '
-    'sentence</label> <input id="welcome-own" maxlength="50" autocomplete="off" '
+    'sentence</label> <input id="welcome-own" maxlength="120" autocomplete="off" '
     'spellcheck="false" enterkeyhint="go" placeholder="the dog that chased the cats is tired"> '
     "<button>Read it</button> <output></output></form>\n"
     '<label>Or one of these <select autocomplete="off">'
@@ -98,7 +98,7 @@ def picture(words: list[tuple[str, float]]) -> str:
     return "\n".join(
         [
             '<figure class="picture welcome">',
-            *(head, title, *arcs, *texts, "</svg>"),
+            *('<div class="welcome-line">', head, title, *arcs, *texts, "</svg>", "</div>"),
             *(CONTROLS, CAPTION, "</figure>\n"),
         ]
     )

@@ -172,9 +172,7 @@ export class AtWork extends TwoWays {
       const { query, key, share } = this.lanes.strongest(level - 1);
       return [
         `Encoder, ${this.block(level)}: all tokens at once, each takes from all. The strongest line between two: “${run.source[query]}” takes ${share.toFixed(2)} from “${run.source[key]}”.`,
-        ...(level === run.layers
-          ? [` What stands at the top now, all blocks of the decoder can look at.`]
-          : []),
+        ...(level === run.layers ? [` All of the decoder can look at the top row.`] : []),
       ];
     }
     const read = run.read[at];
@@ -187,13 +185,12 @@ export class AtWork extends TwoWays {
         ...chip(first),
         "; then come ",
         ...others.flatMap((one, i) => [i ? ", " : "", ...chip(one)]),
-        "; the others share the rest.",
         ...(last
           ? [
-              " The lines that are left: where the last block looked most, before each word. The translation: ",
+              ". The lines left: where the last block looked most. The translation: ",
               make("b", { dir: "auto" }, run.text),
             ]
-          : []),
+          : ["; the others share the rest."]),
       ];
     }
     if (level === 0)

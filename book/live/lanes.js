@@ -10,10 +10,12 @@ const STEP = 64,
   STRIP = 24; // from one level to the next, a vector's height
 const RAILS = 28; // where the lines from the encoder lie side by side
 const LETTER = 6.9,
-  SLANTED = 66; // the width of a letter, the height of words that do not fit
+  UPRIGHT = 26, // the width of a letter, the height of words that fit
+  SLANT = 58; // degrees, of those that do not
 const LEAST = 0.02,
   LEAST_OF_MANY = 0.06,
   MANY = 30; // a smaller weight is not drawn
+const MOST = 11; // letters of a word that are shown
 const TOLD = 0.1; // a smaller one is not written
 
 const mean = (tables) =>
@@ -37,9 +39,9 @@ export class Lanes {
     );
     this.left = EDGE + (this.slanted ? LEAN : 0);
     this.lane = lane(this.left + EDGE);
-    this.words = this.slanted ? SLANTED : 26;
+    this.words = this.high([...source, ...read]);
     this.least = n > MANY ? LEAST_OF_MANY : LEAST;
-    this.top = Math.max(this.words + 12, RAILS) + 18;
+    this.top = Math.max(this.high(written) + 12, RAILS) + 18;
     this.bottom = this.top + run.layers * STEP + STRIP;
     this.width = Math.round(this.left + EDGE + GAP + n * this.lane);
     this.height = this.bottom + this.words + 32;
@@ -62,8 +64,21 @@ export class Lanes {
     });
     this.asked = draw("g", { class: "lv-asked" });
     this.groups = this.moments.map((moment) => this.group(moment));
-    this.svg.append(...this.ground(), ...this.groups, this.asked);
+    this.begins = this.moments.findIndex(({ stack }) => stack === "output");
+    this.hint = draw(
+      "text",
+      { class: "lv-hint", x: this.x("decoder", 0) - this.lane / 2, y: (this.top - 12) / 2 + 5 },
+      "it writes here",
+    );
+    this.svg.append(...this.ground(), this.hint, ...this.groups, this.asked);
     this.svg.addEventListener("keydown", (event) => this.steer(event));
+  }
+
+  // The room that words take above or below the lanes.
+  high(words) {
+    if (!this.slanted) return UPRIGHT;
+    const longest = Math.max(...words.map((word) => Math.min([...word].length, MOST)));
+    return Math.round(8 + LETTER * longest * Math.sin((SLANT / 180) * Math.PI));
   }
 
   x(stack, at) {
@@ -169,8 +184,7 @@ export class Lanes {
   }
 
   word(word, x, y, above) {
-    const most = 11,
-      short = [...word].length > most ? `${[...word].slice(0, most - 1).join("")}…` : word;
+    const short = [...word].length > MOST ? `${[...word].slice(0, MOST - 1).join("")}…` : word;
     if (!this.slanted)
       return draw("text", { class: "lv-word", x, y, "text-anchor": "middle" }, short);
     return draw(
@@ -180,7 +194,7 @@ export class Lanes {
         x: above ? x + 3 : x + 5,
         y: above ? y : y - 3,
         "text-anchor": above ? "start" : "end",
-        transform: `rotate(-58 ${x} ${y})`,
+        transform: `rotate(${-SLANT} ${x} ${y})`,
       },
       short,
     );
@@ -295,6 +309,7 @@ export class Lanes {
   paint(step) {
     this.falls(this.moments[step], this.groups[step]);
     this.svg.classList.remove("lv-asks");
+    this.hint.classList.toggle("lv-then", step >= this.begins);
     this.asked.replaceChildren();
     this.groups.forEach((group, i) => {
       group.classList.toggle("lv-then", i > step);

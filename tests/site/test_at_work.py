@@ -197,6 +197,38 @@ def test_who_asked_for_less_motion_is_asked_first(film):
     ) == ("none")
 
 
+@pytest.mark.parametrize("width", [1000, 390])
+def test_between_the_sentence_and_the_drawing_there_is_no_gap(film, width):
+    """Until the decoder writes, a line says what the room above it is for."""
+    box = film(width=width)
+    hint = box.locator(".lv-hint")
+    for step in range(6):
+        go(box, step)
+        assert hint.is_visible() and hint.text_content() == "it writes here"
+        said, line, frame = box.evaluate("""(box) => {
+          const text = document.createRange();
+          text.selectNodeContents(box.querySelector(".lv-moment"));
+          const at = (one) => box.querySelector(one).getBoundingClientRect();
+          return [text.getBoundingClientRect().bottom, at(".lv-hint"), at(".lv-frame").top]; }""")
+        assert said < line["top"] and line["bottom"] < frame
+        assert frame - line["bottom"] < 40
+        assert step == 0 or line["top"] - said < 75
+    go(box, next(i for i in range(6, 14) if "it writes" in go(box, i)))
+    assert not hint.is_visible()
+
+
+def test_its_words_in_the_page_move_nothing_below_them(film):
+    box = film(width=390)
+    top = box.locator(".lv-scene").evaluate("one => one.getBoundingClientRect().top + scrollY")
+    last = int(box.get_by_role("slider", name="Step").get_attribute("max"))
+    for step in range(last + 1):
+        go(box, step)
+        assert (
+            box.locator(".lv-scene").evaluate("one => one.getBoundingClientRect().top + scrollY")
+            == top
+        )
+
+
 def test_keys_lead_from_vector_to_vector(film):
     box = film()
     page = box.page

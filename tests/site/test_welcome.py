@@ -10,6 +10,7 @@ from live_page import file_name
 from PIL import Image, ImageStat
 from sitemap import ROOT, pages
 
+SENTENCE = "the keys to the cabinet are on the table"
 CHAPTERS = [page for page in pages() if page.startswith("notebooks/")]
 
 
@@ -62,8 +63,61 @@ def test_a_card_shows_the_picture_of_its_theme(tab, address, scheme):
     assert seen == [f"plot-{scheme} dark-light"] * len(CHAPTERS)
 
 
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1360, 390])
+def test_a_card_shows_all_of_its_picture(tab, address, width):
+    page = tab(width, 844)
+    page.goto(address + pages()[0])
+    shown = page.locator(
+        ".card-picture img.plot-light"
+    ).evaluate_all("""async (all) => {
+      for (const one of all) one.loading = "eager";
+      await Promise.all(all.map((one) => one.decode()));
+      return all.map((one) => {
+      const { width, height, left, right } = one.getBoundingClientRect(),
+        card = one.closest(".card-picture").getBoundingClientRect();
+      const fits = left >= card.left && right <= card.right && height <= card.height;
+      return [fits, getComputedStyle(one).objectFit === "cover"
+        ? 0 : (width / height) / (one.getAttribute("width") / one.getAttribute("height"))]; }); }""")
+    assert len(shown) == len(CHAPTERS)
+    for fits, ratio in shown:
+        assert fits and ratio == pytest.approx(1, abs=0.06)
+
+
 def test_four_ways_through(front):
-    assert len(front.select(".routes > ul > li")) == 4
+    ways = front.select(".routes > ul > li")
+    assert len(ways) == 4
+    start = front.select_one(".start").find_next_sibling("p")
+    to = [link["href"].removeprefix("#") for link in start.select("a")]
+    assert to[0] == front.select_one(".routes").find_parent("section")["id"]
+    for way, name in zip(ways, to[1:], strict=True):
+        assert way.find(id=name)
+
+
+def test_after_the_arcs_come_the_ways_and_then_the_machine(front):
+    """The arcs are the first figure, and nothing of it needs to be known to find one's way."""
+    text = str(front)
+    places = [text.index(part) for part in ('class="start', "welcome-line", "routes", "data-live=")]
+    assert places == sorted(places)
+    assert [json.loads(live["data-live"])["figure"] for live in front.select(".live")] == [
+        "at_work"
+    ]
+    before = front.article.get_text().partition("What the arcs are")[0]
+    assert not [word for word in ("[CLS]", "[SEP]", "8 bits", "448,200") if word in before]
+    assert "MiniLM, a small trained BERT" in before
+    fold = front.select_one("details")
+    assert "8 bits" in fold.get_text() and "open" not in fold.attrs
+
+
+def test_what_a_full_stop_changes_is_as_the_page_says(front):
+    from lectures_lib.models.minilm import read
+
+    fold = front.select_one("details").get_text()
+    for sentence, share in [(SENTENCE, "0.81"), (f"{SENTENCE}.", "0.79")]:
+        mini = read(sentence)
+        at = mini.tokens.index
+        assert f"{mini.weights[3, 1, at('are'), at('keys')]:.2f}" == share
+        assert share in fold
 
 
 @pytest.fixture
@@ -151,7 +205,10 @@ def test_the_first_screen_has_the_promise_the_start_and_a_field(tab, address, si
     first = page.locator(".bd-article section > p").first
     assert "four lines of attention" in first.inner_text()
     own = page.locator(".welcome-own")
-    for seen in (first, page.locator(".start-first"), own.locator("input"), own.locator("button")):
+    ways = page.locator(".start ~ p:not(.read-so-far)").first
+    assert "read, study, teach or want only BERT" in ways.inner_text()
+    seen_first = (first, page.locator(".start-first"), ways, *map(own.locator, ("input", "button")))
+    for seen in seen_first:
         box = seen.bounding_box()
         assert box["y"] >= 0 and box["y"] + box["height"] <= size[1]
     assert "23 MB" in own.inner_text()
@@ -204,6 +261,54 @@ def test_arcs_of_a_long_sentence_stay_in_the_picture(picture):
     assert len(tops) > 3 and min(tops) >= 0
 
 
+LONG = "I typed the students in the library that my sister likes were sleeping"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1360, 390])
+def test_a_long_sentence_is_read_to_its_end(picture, width):
+    """Its letters get no smaller than can be read: the line is moved sideways to what asks."""
+    page = picture.page
+    page.set_viewport_size({"width": width, "height": 844})
+    read_own(picture, LONG)
+    letters = picture.locator("svg text:not(.muted)")
+    assert letters.all_text_contents() == LONG.lower().split()
+    assert picture.locator("text.asks").text_content() == "were"
+    assert "is cut" not in picture.locator(".welcome-own output").inner_text()
+    places = picture.evaluate("""(figure) => [".welcome-line", "text.asks"].map((one) => {
+      const { left, right, height } = figure.querySelector(one).getBoundingClientRect();
+      return [left, right, height]; })""")
+    (left, right, _), (begins, ends, high) = places
+    assert left <= begins < ends <= right and high > 11
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.browser
+def test_what_the_field_cuts_is_said_also_when_it_has_been_read(picture):
+    field, status = (
+        picture.get_by_label("Your own sentence"),
+        picture.locator(".welcome-own output"),
+    )
+    field.press_sequentially("word " * 30, delay=0)
+    assert len(field.input_value()) == 120
+    assert "takes 120 characters; what is longer is cut" in status.inner_text()
+    field.press("Enter")
+    picture.get_by_text("The model is here").wait_for(timeout=120_000)
+    assert "takes 120 characters; what is longer is cut" in status.inner_text()
+
+
+@pytest.mark.browser
+def test_where_no_verb_is_known_the_last_word_asks(picture):
+    for sentence, asks in [
+        ("The boys who feed our cat dance.", "dance"),
+        ("The boys danced on unchased", "un"),  # un ##cha ##sed
+        ("?! ...", "."),
+    ]:
+        read_own(picture, sentence)
+        picture.locator("text.asks", has_text=asks).wait_for()
+        assert picture.locator("text.asks").text_content() == asks
+
+
 @pytest.mark.browser
 def test_what_cannot_be_read_is_said(picture):
     own, field = picture.locator(".welcome-own"), picture.get_by_label("Your own sentence")
@@ -223,7 +328,7 @@ def test_what_cannot_be_read_is_said(picture):
     field.press("Enter")
     own.get_by_text("It takes two words").wait_for()
     assert shown(picture) == before
-    field.fill("a " * 25)
+    field.fill("a " * 60)
     field.press("Enter")
     own.get_by_text("too long for one line").wait_for()
     assert shown(picture) == before
