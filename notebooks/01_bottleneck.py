@@ -650,7 +650,7 @@ def looks_of(model, pairs):
 weights = looks_of(looking, [(english, german)])[0]
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the words that each row translates (two for \u201cund\u201d, none for the end); within both two-digit numbers the frames run from right to left. Most of the dark squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the number is the share of the look, and each row sums to 1. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of attention weights. Rows: sechs und drei\u00dfig comma sieben hundert drei und zwanzig and the end. Columns: thirty six comma seven hundred and twenty three and the end. Orange frames mark the words that each row translates (two for \u201cund\u201d, none for the end); within both two-digit numbers the frames run from right to left. Most of the strong squares lie in the frames or beside them."}, "figure": {"caption": "Where the decoder looked while it wrote each German word (rows), over the English words (columns): the number is the share of the look, and each row sums to 1. Orange: the words that it translates. \u201cUnd\u201d joins two words, so it has two."}}
 def frame_right(ax):
     """Frames around the words that each row translates."""
     for row, columns in enumerate(data.number_alignment(english, german)):
@@ -706,7 +706,7 @@ assert sum(hit) >= 3
 # right English word? We count the same for a blind rule, which knows only the two lengths and walks along the diagonal:
 
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, in blue, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (blue), on the same two lists. Orange, as before: the words that each row translates."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "The table of the heat map above with the end left out, without weights. The blind rule's squares, which are filled, run from the upper left corner to the lower right one. The orange frames of the right words cross that line within both two-digit numbers."}, "figure": {"caption": "Where the blind rule looks (the filled squares), on the same two lists. Orange, as before: the words that each row translates."}}
 def walk(en, de):
     """For each German word the English one that lies as far along the sentence."""
     return [(2 * i + 1) * len(en) // (2 * len(de)) for i in range(len(de))]

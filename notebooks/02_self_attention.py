@@ -886,9 +886,10 @@ print(f"largest difference: {(passing - unmasked).abs().max():.1e}")
 # ## Summary
 #
 # 1. Each word asks (query), offers (key) and tells (value); all three are learned linear maps of its vector.
-# 2. A query's dot products with all keys, divided by √d_k and put through a softmax, say how to average the values.
-# 3. Without the division, scores grow with √d_k, and more and more queries give nearly everything to one key. Then next
-#    to no gradient reaches the query (at d_k = 1,024, for two random queries in three).
+# 2. A query's dot products with all keys, divided by $\sqrt{d_k}$ and put through a softmax, say how to average the
+#    values.
+# 3. Without the division, scores grow with $\sqrt{d_k}$, and more and more queries give nearly everything to one key.
+#    Then next to no gradient reaches the query (at $d_k = 1{,}024$, for two random queries in three).
 # 4. A mask takes the forbidden keys out before the softmax; a query that may look at nothing receives zeros.
 # 5. No loop over positions, so everything runs in parallel. But without a causal mask no word knows its place: order
 #    must be added.

@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at [CLS], the mark before the sentence. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the stronger the blue, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at [CLS], the mark before the sentence. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the more a square stands out, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -322,7 +322,7 @@ print("head 0, view alone\n", wrong[0])
 draw("view_trap")
 
 # %% [markdown]
-# Watch the sixteen numbers go both ways (a shade for each word, from pale to dark):
+# Watch the sixteen numbers go both ways (a shade for each word, from faint to strong):
 
 
 # %% tags=["hide-input"]

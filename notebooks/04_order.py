@@ -110,7 +110,7 @@ for n, share in ((LENGTH, ceiling), (12, best_guess(12))):
 # last bit flips at every step, the one beside it at every second step, the next at every fourth. The left picture shows
 # them as columns.
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners; brown is +1, white 0, violet \u22121."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps over the positions 0 to 15. Left, the four binary digits: squares that alternate every 1, 2, 4 and 8 rows. Right, sinusoids of 16 dimensions: smooth waves, fast on the left, slower to the right."}, "figure": {"caption": "Counting to 15. Left: the four bits, the fastest first. Right: sines and cosines, the same idea without corners; brown (light orange in the dark theme) is +1, no colour 0, violet \u22121."}}
 positions = torch.arange(16)
 bits = torch.stack([positions // 2**i % 2 for i in range(4)], dim=1)
 
@@ -519,7 +519,7 @@ print(f"M_3 moves 997 positions; largest error {error:.4f}")
 assert_close(M_3, library.shift_matrix(3, 12))
 assert (PE[:-3] @ M_3.T - PE[3:]).abs().max() < 2e-4
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first. Brown is +1, white 0, violet \u22121."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Heat map of a 12 by 12 matrix that is zero except for two-by-two blocks along the diagonal. The first blocks are turned strongly, the last are nearly the identity."}, "figure": {"caption": "The shift by three positions, M\u2083, for d_model = 12: six rotations, the fastest hand first. Brown (light orange in the dark theme) is +1, no colour 0, violet \u22121."}}
 plots.heatmap(M_3, signed=True, limit=1.0)
 plt.show()
 

@@ -7,7 +7,8 @@
 # A layer of MiniLM has two halves: attention, then a small network that works on each word by itself. Neither half
 # *replaces* a word's vector $x$. Each computes something, $f(x)$, and adds it: $x + f(x)$. We take these two plus signs
 # out of every layer, and nothing else: $f(x)$ alone goes on. The model reads our sentence about the tired animal, and
-# after every second layer we compare each word with every other. Strong blue means that two vectors point the same way.
+# after every second layer we compare each word with every other. The more a square stands out, the more two vectors
+# point the same way.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

@@ -419,7 +419,7 @@ decides = {
     for name, reader in readers.items()
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is strong, in all seven rows. A key: no colour is 0, the strongest blue is 1."}, "figure": {"caption": "In what share of the sentences the verb changes when this noun's number changes: 0.0 in none, 1.0 in all. Rows: nouns between subject and verb. Above the red line: as in training."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is strong, in all seven rows. A key: no colour is 0, the strongest is 1."}, "figure": {"caption": "In what share of the sentences the verb changes when this noun's number changes: 0.0 in none, 1.0 in all. Rows: nouns between subject and verb. Above the red line: as in training."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 for ax, (name, shares) in zip(axes, decides.items(), strict=True):
     columns = ["subject", *range(1, 7)]

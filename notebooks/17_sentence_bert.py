@@ -13,9 +13,9 @@
 # You see at once which belong together, although they share hardly a word. How could a program find
 # that out?
 #
-# Below are three tries. Each turns every sentence into one vector and compares all pairs; strong
-# blue means alike. (The BERT is MiniLM, the small one of [chapter 12](12_bert.ipynb).) **What does
-# it take to turn the first two pictures into the third?**
+# Below are three tries. Each turns every sentence into one vector and compares all pairs; the more
+# a square stands out, the more alike they are. (The BERT is MiniLM, the small one of [chapter
+# 12](12_bert.ipynb).) **What does it take to turn the first two pictures into the third?**
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -33,7 +33,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly empty except the diagonal and a few weak squares that follow no pattern. BERT's middle layer: medium to strong blue nearly everywhere; the middle three sentences stand out clearly, the first and the last three run into each other. Trained for it: three strong blocks of 3 by 3 on the diagonal, weak elsewhere, a third at most."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. First: counted words. Second: the mean of a BERT's vectors after its layer 2, the third of six. Third: the same BERT's last layer, which was trained to be compared."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three 9 by 9 heat maps of cosines. Counted words: nearly empty except the diagonal and a few weak squares that follow no pattern. BERT's middle layer: medium to strong colour nearly everywhere; the middle three sentences stand out clearly, the first and the last three run into each other. Trained for it: three strong blocks of 3 by 3 on the diagonal, weak elsewhere, a third at most."}, "figure": {"caption": "Cosines of nine sentences: three about music, three about shares, three about cooking. First: counted words. Second: the mean of a BERT's vectors after its layer 2, the third of six. Third: the same BERT's last layer, which was trained to be compared."}}
 import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F

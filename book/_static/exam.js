@@ -60,6 +60,22 @@
     says.textContent = `${here} Ticked in all: ${ticked.length} of ${questions.length}, ${sum(ticked)} of ${counted(sum(questions), "point")}.`;
     forget.hidden = !ticked.length;
   }
+  // The page's Contents lead to what is shown, and to nothing else.
+  const contents = [...document.querySelectorAll("#pst-page-toc-nav .toc-entry")].flatMap(
+    (entry) => {
+      const to = decodeURIComponent(entry.querySelector("a").hash.slice(1)),
+        section = document.getElementById(to)?.closest("section");
+      return section ? [[entry, section]] : [];
+    },
+  );
+  // The address asks for what is chosen, at this place of the page.
+  function address(hash) {
+    const to = new URL(location.href);
+    to.hash = hash;
+    if (about.value) to.searchParams.set("about", about.value);
+    else to.searchParams.delete("about");
+    history.replaceState(history.state, "", to);
+  }
   // What is ticked now stays until the next choice: nothing vanishes under the pointer.
   function choose() {
     const these = wanted(about.value);
@@ -67,6 +83,7 @@
       section.hidden = Boolean(these && !these.includes(chapter)) || (open.checked && box.checked);
     for (const chapter of chapters)
       chapter.hidden = !chapter.querySelector(":scope > section:not([hidden])");
+    for (const [entry, section] of contents) entry.hidden = section.hidden;
     tell();
   }
   function keep({ section, box }) {
@@ -81,6 +98,7 @@
     about.value = "";
     open.checked = false;
     choose();
+    address(location.hash);
     target.scrollIntoView();
   }
 
@@ -94,11 +112,7 @@
   }
   about.addEventListener("change", () => {
     choose();
-    const to = new URL(location.href);
-    to.hash = "";
-    if (about.value) to.searchParams.set("about", about.value);
-    else to.searchParams.delete("about");
-    history.replaceState(null, "", to);
+    address("");
   });
   open.addEventListener("change", choose);
   for (const [button, unfolded] of [

@@ -161,15 +161,17 @@ function drawn({ left, right, words, answers }) {
   const row = (answer, i) => {
     const known = answer.every(({ log }) => log !== null);
     const lead = known ? answer[0].log - answer[1].log : 0;
-    const said = `${words[lead > 0 ? 0 : 1]} by ${Math.abs(lead).toFixed(1)} nats, ${times(lead)} ×`;
+    const [more, less] = lead > 0 ? words : [...words].reverse();
+    const said = `“${more}” is ${times(lead)} times as likely as “${less}” (${Math.abs(lead).toFixed(1)}\u00a0nats)`;
+    const alike = times(lead) === "1"; // to two digits
     const share = Math.min(1, Math.abs(lead) / FULL).toFixed(4);
     const bar = make("i", { class: "lv-bar lv-drawn", style: `--share: ${share}` });
     return make(
       "li",
       {},
       make("span", {}, READERS[i]),
+      make("small", {}, !known ? "not one piece" : alike ? "both about alike" : said),
       make("b", { class: lead > 0 ? "lv-first" : null }, ...(lead ? [bar] : [])),
-      make("small", {}, !known ? "not one piece" : lead ? said : "both alike"),
     );
   };
   return make(

@@ -78,7 +78,7 @@ export class Digits extends Figure {
       button.addEventListener("click", () => this.take(greys(example, kind)));
       return button;
     });
-    if (kind.pictured) kind.sheet.put(greys(kind.examples[0], kind));
+    if (kind.pictured) kind.sheet.lend(greys(kind.examples[0], kind));
   }
 
   picture(example, kind) {
@@ -152,7 +152,7 @@ export class Digits extends Figure {
 
   // What stands in the figure for a kind of picture.
   dress({ name, side, sheet, buttons, source, pictured }) {
-    this.heads.draw.textContent = `Draw ${name.toLowerCase()} here${pictured ? ", or change a picture" : ""}`;
+    this.heads.draw.textContent = `Draw ${name.toLowerCase()} here${pictured ? ", or choose one to change" : ""}`;
     this.heads.seen.textContent = `What the model sees: ${side} × ${side} greys, 16 patches`;
     this.seen.setAttribute("viewBox", `0 0 ${side} ${side}`);
     this.seen.style.setProperty("--line", `${side / 160}px`); // as wide on the screen, whatever the side
@@ -175,6 +175,7 @@ export class Digits extends Figure {
 
   // A picture of the data set.
   take(image) {
+    this.kind.sheet.first = false; // it was chosen, to be changed
     this.kind.sheet.put(image);
     return this.look(image);
   }
@@ -190,7 +191,7 @@ export class Digits extends Figure {
     if (event.button || this.pen !== undefined) return;
     event.preventDefault();
     const { sheet } = this.kind;
-    if (sheet.strokes?.length === 0) this.forget(); // the verdict on what stood there before
+    if (sheet.strokes?.length === 0 || sheet.first) this.forget(); // the verdict on what stood there before
     sheet.field.setPointerCapture(event.pointerId);
     sheet.begin(point);
     this.pen = event.pointerId;

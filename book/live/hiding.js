@@ -225,10 +225,11 @@ export class Hiding extends Figure {
     return this.fill();
   }
 
-  // The holes of this draw at all rates, from the lowest.
+  // The holes of this draw at all rates, from the lowest; then the dial stands where it stood.
   async all() {
     clearTimeout(this.later);
-    const mine = {};
+    const mine = {},
+      before = this.now.rate;
     this.filmed(mine);
     for (const rate of this.options.rates) {
       this.set(rate);
@@ -239,6 +240,8 @@ export class Hiding extends Figure {
       if (!filled) break;
     }
     this.filmed(null);
+    this.set(before);
+    this.paint();
     if (/^Computing/.test(this.status.textContent)) this.say(this.leftOut);
   }
 
@@ -324,6 +327,7 @@ export class Hiding extends Figure {
   sentence(read, guesses) {
     const { n } = this.read,
       { rate } = this.now;
+    if (!n) return ""; // the status says it
     const of = (kind) => read.filter((one) => one.kind === kind).length;
     const [masked, random, kept] = ["masked", "random", "kept"].map(of);
     const beside = [

@@ -87,6 +87,10 @@ export class GarmentSheet extends Sheet {
     this.empty();
   }
 
+  get grey() {
+    return Number(this.brush.select.value);
+  }
+
   ways() {
     const buttons = WAYS.map(([arrow, name, right, down]) => {
       const button = make("button", { type: "button", "aria-label": `move it ${name}` }, arrow);
@@ -106,11 +110,20 @@ export class GarmentSheet extends Sheet {
   }
 
   change(image) {
+    this.first = false;
     this.put(image);
     this.changed();
   }
 
+  // A picture to begin with: nobody has chosen it, so who draws gets an empty field.
+  lend(image) {
+    this.put(image);
+    this.first = true;
+  }
+
   begin(point) {
+    if (this.first && this.grey > 0) this.empty();
+    this.first = false;
     this.before = this.image;
     this.stroke = [];
     this.move(point);
@@ -120,7 +133,7 @@ export class GarmentSheet extends Sheet {
     const last = this.stroke.at(-1);
     if (last && Math.hypot(point[0] - last[0], point[1] - last[1]) < 0.3) return; // of a pixel
     this.stroke.push(point);
-    this.put(brushed(this.before, this.stroke, Number(this.brush.select.value)));
+    this.put(brushed(this.before, this.stroke, this.grey));
   }
 
   end() {}

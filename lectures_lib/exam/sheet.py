@@ -19,7 +19,9 @@ INTRODUCTION = """# Questions for an exam
 you unfold the solution. Below it stands what earns the points, and an answer that is often given
 and wrong, with what it shows.
 
-For an exam, other numbers are drawn. With the course installed and its environment active
+<details class="for-teachers"><summary><strong>For teachers.</strong> Draw an exam</summary>
+
+Other numbers are drawn for it. With the course installed and its environment active
 (`source .venv/bin/activate`),
 
 ```bash
@@ -32,6 +34,8 @@ taught (a chapter's second page, such as 8b, belongs to its number). The same se
 sheet, and every solution is computed from its numbers. Keep the seed to yourself: who knows it has
 the solutions. All questions are public, and most have only a few sets of numbers: an exam drawn
 from here tests who has practised. Take a large seed, and add a question of your own.
+
+</details>
 """
 
 

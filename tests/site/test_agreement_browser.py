@@ -94,7 +94,8 @@ def answered(box):
 def said(lead, words):
     """A lead as a line says it."""
     times = float(f"{math.exp(abs(lead)):.2g}")  # of leads below a million times
-    return f"{words[lead < 0]} by {abs(lead):.1f} nats, {times:,.15g} ×"
+    more, less = words if lead > 0 else reversed(words)
+    return f"“{more}” is {times:,.15g} times as likely as “{less}” ({abs(lead):.1f}\u00a0nats)"
 
 
 @pytest.mark.parametrize(("width", "press"), [(1000, "click"), (390, "tap")])
@@ -116,6 +117,8 @@ def test_a_readers_sentence_gets_two_leads(live, rounded, width, press):
         middle = whole["x"] + whole["width"] / 2
         begins, ends = bar["x"] - middle, bar["x"] + bar["width"] - middle
         assert (ends if lead > 0 else begins) == pytest.approx(0, abs=1.5)
+        verdict = one.locator("small").nth(i).bounding_box()
+        assert verdict["x"] <= middle and verdict["y"] + verdict["height"] <= whole["y"] + 1
         share = min(1, abs(lead) / 8) * whole["width"] / 2
         assert bar["width"] == pytest.approx(share, abs=2)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -133,7 +136,7 @@ def test_keyboard_alone(live):
     page.keyboard.type("are")
     page.keyboard.press("Enter")
     box.get_by_text("There is / are a key.").wait_for()
-    assert answered(box).locator("small").nth(1).inner_text().startswith("is by")
+    assert answered(box).locator("small").nth(1).inner_text().startswith("“is” is")
     box.locator(".lv-examples button").nth(1).focus()
     page.keyboard.press("Enter")
     page.wait_for_function(
@@ -234,7 +237,7 @@ def test_without_bert_the_left_side_answers(live):
     box.locator(".lv-status.lv-wrong").wait_for()
     assert "could not be fetched (503)" in box.get_by_role("status").inner_text()
     lines = box.locator(".lv-pairs > li").first.locator("ol li")
-    assert lines.count() == 1 and "is by" in lines.inner_text()
+    assert lines.count() == 1 and "“is” is" in lines.inner_text()
     page.context.unroute("**/fill_mask_8bit*")
     ask(box, "The lamp ___ new.")
     answered(box)

@@ -282,6 +282,28 @@ def test_a_garment_is_drawn_and_rubbed_out(drawing):
     assert not greys(box).any()
 
 
+def test_the_first_stroke_takes_away_the_garment_that_nobody_chose(drawing):
+    page, box, _ = drawing
+    garments(page, box)
+    stroke(page, box, [(0.2, 0.5), (0.8, 0.5)])
+    assert greys(box)[0, 13:15, 8:20].min() > 0.8
+    assert not greys(box)[0, :10].any(), "the T-shirt is gone"
+    stroke(page, box, [(0.2, 0.2), (0.8, 0.2)])
+    assert greys(box)[0, 13:15, 8:20].min() > 0.8, "one's own stroke stays"
+
+
+def test_the_first_garment_can_be_rubbed_out_and_moved(drawing):
+    page, box, _ = drawing
+    shirt = data.ten_garments()[0]["image"]
+    garments(page, box)
+    box.get_by_label("Brush").select_option("rubs out")
+    stroke(page, box, [(0.2, 0.5), (0.8, 0.5)])
+    assert torch.equal(greys(box)[0, :8] > 0, shirt[0, :8] > 0)
+    box.get_by_label("Brush").select_option("strong")
+    stroke(page, box, [(0.2, 0.5), (0.8, 0.5)])
+    assert torch.equal(greys(box)[0, :8] > 0, shirt[0, :8] > 0), "it has been changed: it stays"
+
+
 def test_what_was_drawn_of_the_other_kind_stays(drawing):
     page, box, _ = drawing
     stroke(page, box, [(0.35, 0.1), (0.15, 0.6), (0.8, 0.6)])

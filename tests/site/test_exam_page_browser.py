@@ -100,6 +100,33 @@ def test_what_another_tab_ticked_is_kept(opened):
     assert [box.is_checked() for box in boxes] == [True] * 3
 
 
+def listed(page):
+    """Where the entries of the page's contents lead that can be seen."""
+    links = page.locator("#pst-page-toc-nav a:visible")
+    return links.evaluate_all("all => all.map((one) => one.hash)")
+
+
+def test_the_contents_list_what_is_shown(opened):
+    page = opened("?about=7")
+    shown = page.locator(SHOWN).evaluate_all("all => all.map((one) => `#${one.id}`)")
+    assert listed(page) == ["#chapters-7-and-7b", *shown]
+    page.locator(f"{SHOWN} .exam-knew input").first.check()
+    page.get_by_label("only what I have not ticked").check()
+    assert listed(page) == ["#chapters-7-and-7b", *shown[1:]]
+    page.get_by_label("only what I have not ticked").uncheck()
+    page.get_by_label("About").select_option("")
+    chapters = len({one.chapter for one in QUESTIONS})
+    assert len(listed(page)) == len(QUESTIONS) + chapters
+
+
+def test_what_teachers_need_is_folded_away_before_the_first_question(opened):
+    page = opened()
+    command = page.get_by_text("python -m lectures_lib.exam")
+    assert not command.is_visible()
+    page.get_by_text("For teachers.").click()
+    assert command.is_visible()
+
+
 def test_every_chapter_can_be_chosen_by_its_title(opened):
     page = opened()
     options = page.get_by_label("About").locator("optgroup > option")
@@ -181,6 +208,7 @@ def test_a_link_to_a_question_shows_it_whatever_is_chosen(opened):
     page.get_by_label("About").select_option("2")
     page.evaluate("location.hash = 'what-training-needs'")
     page.wait_for_function("!document.getElementById('what-training-needs').closest('[hidden]')")
+    assert page.evaluate("location.search + location.hash") == "#what-training-needs"
 
 
 def test_a_link_to_a_question_far_below_goes_there(opened):

@@ -240,6 +240,7 @@ def test_the_film_goes_through_all_rates_and_can_be_stopped(live, rounded):
     page = live(only="hiding")
     box = figure(page, TITLE)
     box.get_by_label("Your sentence").fill("The dog sleeps by the door.")
+    turn(box, 40)
     box.get_by_role("button", name="All rates").click()
     box.get_by_role("button", name="Stop").wait_for()
     box.get_by_role("button", name="All rates").wait_for()
@@ -251,7 +252,9 @@ def test_the_film_goes_through_all_rates_and_can_be_stopped(live, rounded):
         if expected_count(rounded, "The dog sleeps by the door.", [1], rate)[0]
     ]
     assert box.locator("circle.lv-yours").count() == len(drawn)
-    assert box.get_by_role("slider").input_value() == "90"
+    assert box.get_by_role("slider").input_value() == "40", "where it stood before"
+    assert box.locator(".lv-rate .lv-value").inner_text() == "40 %"
+    assert box.locator(".lv-about").inner_text().startswith("At 40 %")
     box.get_by_role("button", name="Other holes").click()
     answered(box, 2)
     box.get_by_role("button", name="All rates").click()
@@ -285,6 +288,7 @@ def test_a_text_without_a_known_piece_is_said(live):
     box.get_by_label("Your sentence").fill("😀 [MASK]")
     box.locator(".lv-go").click()
     box.get_by_text("There is no piece here that the model knows").wait_for()
+    assert box.locator(".lv-about").inner_text() == "", "of no pieces none is counted"
     box.get_by_label("Your sentence").fill("中" * 300)
     turn(box, 5)
     box.locator(".lv-go").click()
@@ -308,6 +312,19 @@ def test_keyboard_finger_and_both_themes(live):
     phone.touchscreen.tap(size["x"] + 0.7 * size["width"], size["y"] + size["height"] / 2)
     assert int(box.get_by_role("slider").input_value()) in (65, 70)
     assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_field_has_room_for_the_lines_of_its_sentence(live):
+    page = live(390, only="hiding")
+    field = figure(page, TITLE).get_by_label("Your sentence")
+    sizes = "e => [e.clientHeight, e.scrollHeight, parseFloat(getComputedStyle(e).lineHeight)]"
+    for text in ("A short one.", hiding.EXAMPLES[0], OWN * 3):
+        field.fill(text)
+        high, needed, line = field.evaluate(sizes)
+        assert high == needed
+        assert (high - 12) / line == pytest.approx(round((high - 12) / line), abs=0.1)  # no half
+    field.fill("")
+    assert field.evaluate(sizes)[0] > 2 * line
 
 
 def test_what_the_page_is_given_fits_it():
