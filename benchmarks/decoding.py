@@ -1,5 +1,6 @@
 """Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same
-weights, the same tokens.
+weights, the same tokens. And against its own matrix products alone, done again without all that is
+between them: nothing that decodes step by step can be faster.
 
     python benchmarks/decoding.py             writes book/results/decoding_speed.json
     … on a GPU                                decoding_speed_gpu.json
@@ -13,6 +14,7 @@ from collections.abc import Callable
 import torch
 from device import DEVICE, ON_A_GPU, now  # beside this file, as `transformer`
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformer import VOCAB, hugging_face, our_twin
 
 from lectures_lib import results
@@ -20,7 +22,8 @@ from lectures_lib.decoding import WithoutCache, greedy
 
 BATCHES, LENGTHS = (1, 16), (64, 128)
 N_SOURCE = 24
-ROUNDS = {"with_generate": 7, "without_cache": 7}
+ROUNDS = {"with_generate": 7, "without_cache": 7, "products": 7}
+PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul")
 BEGIN, END = 1, 0
 
 
@@ -29,6 +32,26 @@ def seconds(decode: Callable[[], Tensor]) -> float:
     start = now()
     decode()
     return now() - start
+
+
+class Products(TorchDispatchMode):
+    """Keeps every matrix product that is done in it, attention's included, with its operands."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = []
+
+    def __torch_dispatch__(self, operator, types, args=(), kwargs=None):
+        name = operator.overloadpacket.__name__
+        if name in PRODUCTS or "scaled_dot_product" in name:
+            self.calls.append((operator, args, kwargs or {}))
+        return operator(*args, **(kwargs or {}))
+
+    @torch.no_grad()
+    def again(self) -> None:
+        """The products alone, one after the other."""
+        for operator, args, kwargs in self.calls:
+            operator(*args, **kwargs)
 
 
 def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
@@ -66,9 +89,14 @@ def ratios(batch: int, n: int) -> dict[str, dict]:
         seconds(decode["without"]) / seconds(decode["cache"])
         for _ in range(ROUNDS["without_cache"])
     ]
+    with Products() as products:
+        decode["cache"]()
+    products.again()
+    floor = [seconds(decode["cache"]) / seconds(products.again) for _ in range(ROUNDS["products"])]
     return {
         "generate_over_cache": results.spread(generate),
         "without_over_cache": results.spread(without),
+        "cache_over_products": results.spread(floor),
     }
 
 
@@ -86,8 +114,8 @@ def main() -> None:
                     f"{ratio['max']:.2f})"
                 )
     title = (
-        f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache "
-        f"(source of {N_SOURCE} tokens, float32)"
+        f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache; and "
+        f"with a cache over its matrix products alone (source of {N_SOURCE} tokens, float32)"
     )
     results.save("decoding_speed" + ON_A_GPU, measured, title, seeds=[])
 
