@@ -561,7 +561,7 @@ def train_model(model, examples, held_out, steps):
                 model.train()
             if step == steps:
                 return log
-            # the step, as in chapter 8 (there with Adam): gradients, clipped; AdamW; the next rate
+            # the step, as in chapter 8 (there with Adam): gradients, AdamW, the rate
             optimizer.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)

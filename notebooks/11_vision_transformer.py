@@ -954,8 +954,8 @@ print(f"patches shuffled {accuracy(model, mixed):.2f}", end=", ")
 print(f"pixels from 0 to 16 {accuracy(model, 16 * images):.2f}")
 # (a) The positions were learned with the patches in place: each now says "here" of a
 # patch from elsewhere. (b) The patches' vectors become about sixteen times as long, the
-# positions beside them do not. A published checkpoint expects pixels scaled as they were
-# in its training: use the image processor that is stored beside it.
+# positions beside them do not. A published checkpoint expects pixels scaled as they
+# were in its training: use the image processor that is stored beside it.
 
 # %% [markdown]
 # **4. Without a class token.** Write `MeanViT`, which classifies the mean of the patches' outputs instead of the class

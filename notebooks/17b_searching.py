@@ -536,8 +536,8 @@ for seed in range(3):
     print(f"first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}", end="; ")
 hits = right["three layers"]
 print(f"before: first {hits[:, 0].sum()}, among three {hits.any(dim=1).sum()}")
-# Fifteen steps bring little, if anything: about as many among the first three as before,
-# still fewer than counted words find; in first place a few more or a few less.
+# Fifteen steps bring little, if anything: among the first three about as many as
+# before, still fewer than counted words find; in first place a few more or less.
 
 # %% [markdown]
 # ## Summary
