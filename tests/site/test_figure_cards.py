@@ -59,8 +59,13 @@ def test_all_kinds_of_figures_stand_on_one_card(tab, address, path, theme, width
         seen[kind] = card.evaluate(
             "(card, looks) => looks.map((look) => getComputedStyle(card)[look])", list(LOOKS)
         )
-        # In the page itself: a live figure that is just redrawn has no box for the driver.
-        box = card.evaluate("(card) => card.getBoundingClientRect().toJSON()")
+        # In the page itself: a live figure that is just redrawn has no box for the driver. One that
+        # was replaced between being found and being asked has none at all: ask again.
+        for _ in range(20):
+            box = card.evaluate("(card) => card.getBoundingClientRect().toJSON()")
+            if box["width"]:
+                break
+            page.wait_for_timeout(100)
         places[kind] = (round(box["left"]), round(box["right"]))
         drawn = [colour(card, look) for look in ("background-color", "border-top-color")]
         named = [palette.colour(name, theme) for name in ("paper", "frame")]
