@@ -803,7 +803,7 @@ assert 1.05 * whole[1] < taught[1] < 0.7 * cut[1]
 #
 # <details><summary>What we saw</summary>
 #
-# Here, the text: a perplexity of 147 against 223, and as many holes filled right. Python's manual is
+# In our one run, the text: a perplexity of 147 against 223, and as many holes right. Python's manual is
 # not what the teacher has read (its own perplexity is 164), and it passes on what it does not know.
 #
 # </details>
