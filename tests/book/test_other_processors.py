@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tools.processors import SETS
 
@@ -40,6 +41,15 @@ def test_the_library_holds(name):
     pytest_under(
         name, "-m", "not long and not browser and not sandbox", "tests/library", "tests/book"
     )
+
+
+def test_each_has_its_own_job_at_night():
+    """All of them behind each other would not fit into one: it would be cut off unseen."""
+    written = (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(written)["jobs"]
+    assert jobs["processors"]["strategy"]["matrix"]["set"] == OTHERS
+    (whole,) = (step for step in jobs["long"]["steps"] if step.get("run") == "make test-long")
+    assert whole["env"]["PYTEST_ADDOPTS"] == f"--ignore={Path(__file__).relative_to(ROOT)}"
 
 
 @pytest.mark.parametrize("name", OTHERS)
