@@ -4,7 +4,7 @@
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
     python experiments/images.py --size cpu --runs FOLDER
-        Fashion-MNIST, six hours of one core; writes book/results/images_cpu.json; run again with
+        Fashion-MNIST, four hours of one core; writes book/results/images_cpu.json; run again with
         the same folder, it goes on where it stopped
     python experiments/images.py --size full
         both data sets, three models, three seeds, on a GPU; writes book/results/images.json
@@ -79,7 +79,7 @@ SIZES = {
         18_000,
         128,
         sources=("fashion_mnist",),
-        models=("vit", "hybrid", "cnn"),
+        models=("vit", "cnn"),
         ways=("augmented",),
         file="images_cpu",
     ),
