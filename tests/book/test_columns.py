@@ -53,6 +53,19 @@ def test_code_and_docstrings_fit_the_page(path):
     assert found == []
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_source_that_a_cell_shows_fits_the_page(path):
+    """The library's own lines may have 100 columns; those that `source.show` prints may not."""
+    shown = [
+        line
+        for cell in nbformat.read(path, 4).cells
+        if cell.cell_type == "code" and "source.show(" in cell.source
+        for output in cell.outputs
+        for line in output["data"]["text/plain"].split("\n")
+    ]
+    assert [line for line in shown if len(line) > 88] == []
+
+
 def test_a_wide_docstring_is_seen_and_a_wide_table_is_not():
     long = "a b c d " * 12
     assert too_wide(f'def f():\n    """{long}"""')
