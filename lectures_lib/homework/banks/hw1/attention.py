@@ -103,6 +103,7 @@ def _attention(
         "root_n_key": n_key**0.5,
         "root_d_v": d_v**0.5,
         "root_of_dimension_1": Q.shape[1] ** 0.5,
+        "root_of_dimension_2": K.shape[2] ** 0.5,
     }
     divide_by = (divisors | {"half_d_k": d_k / 2, "twice_d_k": d_k * 2, "cut_root": int(d_k**0.5)})[
         divisor
@@ -222,6 +223,13 @@ ATTENTION = Question(
     forbidden=READY_MADE,
     trained=True,
     misconceptions=(
+        Misconception(
+            "d_k_from_dimension_2",
+            "Right without heads. With them you divide by the root of the number of keys: "
+            "dimension 2 is d_k in (batch, n, d_k), and n in (batch, n_heads, n, d_k). Count from "
+            "the end: K.shape[-1].",
+            partial(_attention, divisor="root_of_dimension_2"),
+        ),
         Misconception(
             "unscaled",
             "Your scores are not divided by √d_k: they grow with the width of the vectors, and the "

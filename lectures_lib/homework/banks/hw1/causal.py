@@ -57,6 +57,10 @@ def _causal_strict_behind_a_past(n: int, n_past: int = 0) -> Tensor:
     return _causal(n, n_past, diagonal=-1 if n_past else 0)
 
 
+def _causal_one_alone(n: int, n_past: int = 0) -> Tensor:
+    return causal_mask(1) if n == 1 else causal_mask(n, n_past)
+
+
 def _causal_inverted(n: int, n_past: int = 0) -> Tensor:
     return ~causal_mask(n, n_past)
 
@@ -145,6 +149,12 @@ CAUSAL = Question(
             "As soon as there is a past, your diagonal moves by one, however long the past is. "
             "Each earlier token is one more key to see: move it by n_past.",
             _causal_past_of_one,
+        ),
+        Misconception(
+            "one_token_without_its_past",
+            "Right for several new tokens. A single one you treat as if it were alone: it still "
+            "has n_past earlier keys to see, and the mask has a column for each of them.",
+            _causal_one_alone,
         ),
         Misconception(
             "sees_the_next_token",

@@ -75,6 +75,16 @@ def _positions(
     return torch.stack(both, dim=-1).flatten(start_dim=1)[:, :d_model].float()
 
 
+def _positions_started_behind(
+    n: int, d_model: int, start: int = 0, *, base: int = 10_000
+) -> Tensor:
+    """`start` is added to every clock's angle, not to the position."""
+    pairs = torch.arange((d_model + 1) // 2, dtype=torch.float64)
+    angles = torch.arange(n, dtype=torch.float64)[:, None] / base ** (2 * pairs / d_model) + start
+    both = torch.stack([angles.sin(), angles.cos()], dim=-1)
+    return both.flatten(start_dim=1)[:, :d_model].float()
+
+
 def _positions_base_1000(n: int, d_model: int, start: int = 0) -> Tensor:
     return _positions(n, d_model, start, base=1000)
 
@@ -313,6 +323,13 @@ POSITIONS = Question(
     reference=sinusoidal_positions,
     demands=(Demand(EVEN, 1), Demand(ODD, 1), Demand(START, 1)),
     misconceptions=(
+        Misconception(
+            "start_added_to_the_angle",
+            "Right from position 0 on, and in the first two columns. You add `start` to the angle: "
+            "then every clock hand is ahead by the same turn, the slow ones too. It belongs to the "
+            "position, before the division.",
+            _positions_started_behind,
+        ),
         Misconception(
             "base_1000",
             "Your slowest wave is too fast: your base is 1000. The paper's is 10000 (some lectures "

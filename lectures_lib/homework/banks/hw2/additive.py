@@ -39,8 +39,15 @@ HIDES = "padding gets no weight, however low the scores are"
 def _additive_cases(g: Generator) -> list[Case]:
     cases = []
     far_below = "some of them padded, and scores around -40"
-    demands = {"some of them padded": (HIDES,), far_below: (HIDES,)}
-    for kind in ("no padding", "some of them padded", "one sentence", "one word each", far_below):
+    demands = dict.fromkeys(("some of them padded", far_below, "all of them padded"), (HIDES,))
+    for kind in (
+        "no padding",
+        "some of them padded",
+        "one sentence",
+        "one word each",
+        far_below,
+        "all of them padded",
+    ):
         batch, n, d_query, d_state, d_hidden = sizes(g, 5, 3, 9)
         batch, n = sizes_of_one(batch, n, kind)
         if kind == "one sentence":  # square matrices, which fit either way round
@@ -50,6 +57,8 @@ def _additive_cases(g: Generator) -> list[Case]:
             if kind.startswith("some of them padded")
             else torch.full((batch,), n)
         )
+        if kind == "all of them padded":  # no sentence fills the width
+            lengths = torch.randint(1, n, (batch,), generator=g)
         weights = (
             normal(g, d_hidden, d_query) / d_query**0.5,
             normal(g, d_hidden, d_state) / d_state**0.5,
@@ -128,6 +137,10 @@ def _additive_square_untransposed(query, states, W_q, W_k, v, lengths, which="bo
     W_q = W_q.T if which != "W_k" and len(W_q) == W_q.shape[1] else W_q
     W_k = W_k.T if which != "W_q" and len(W_k) == W_k.shape[1] else W_k
     return additive_attention(query, states, W_q, W_k, v, lengths)
+
+
+def _additive_cut_to_the_longest(query, states, W_q, W_k, v, lengths):
+    return additive_attention(query, states[:, : int(lengths.max())], W_q, W_k, v, lengths)
 
 
 def _additive_keys_averaged(query, states, W_q, W_k, v, lengths):
@@ -224,6 +237,12 @@ ADDITIVE = Question(
     demands=(Demand(LOOKS, 1.5), Demand(HIDES, 1.5)),
     trained=True,
     misconceptions=(
+        Misconception(
+            "cut_to_the_longest",
+            "You cut the sentences to the longest of them. The states have n places, and so have "
+            "the weights, (batch, n): where no sentence fills them, the last ones are 0 for all.",
+            _additive_cut_to_the_longest,
+        ),
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="no tanh")),
         Misconception("query_has_no_say", _NO_QUERY, partial(_additive, score="tanh of each")),
         Misconception(

@@ -115,6 +115,17 @@ def _count_untied_twice(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True,
     )
 
 
+def _count_one_cross_attention(
+    vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, with_norm=True, *, positions=0
+):
+    """The decoder's second attention, and its norm, once for all layers."""
+    right = count_parameters(
+        vocab_size, d_model, n_heads, d_ff, n_layers, tied, positions=positions
+    )
+    once = 4 * (d_model * d_model + d_model) + 2 * d_model * with_norm
+    return right - (n_layers - 1) * once
+
+
 def _count_tied_inverted(vocab_size, d_model, n_heads, d_ff, n_layers, tied=True, *, positions=0):
     return _count(vocab_size, d_model, n_heads, d_ff, n_layers, not tied, positions=positions)
 
@@ -354,6 +365,15 @@ COUNT = Question(
             "You count the five norms once. Each of the n_layers layers has its own: two in the "
             "encoder block, three in the decoder block.",
             _count_norms,
+        ),
+        *(
+            Misconception(
+                "one_cross_attention_for_all_layers",
+                "You count the cross-attention once. Each of the n_layers decoder blocks has its "
+                "own, with its norm: two attentions and three norms in each.",
+                partial(_count_one_cross_attention, with_norm=with_norm),
+            )
+            for with_norm in (True, False)
         ),
         Misconception("cross_attention_forgotten", _CROSS, partial(_count, cross=False)),
         Misconception(

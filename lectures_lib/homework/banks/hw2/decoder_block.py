@@ -117,6 +117,12 @@ class _NoCausalMask(DecoderBlock):
         return self.self_attention(x)
 
 
+class _CausalInTrainingOnly(DecoderBlock):
+    def write(self, x, source_mask):
+        mask = self.causal(x.shape[1], x.shape[1]) if self.training else None
+        return self.self_attention(x, mask=mask)
+
+
 class _SeesTheNext(DecoderBlock):
     diagonal = 1
 
@@ -458,6 +464,13 @@ DECODER = Question(
     cases=_decoder_cases,
     reference=DecoderBlock,
     misconceptions=(
+        Misconception(
+            "causal_in_training_only",
+            "Right in training mode; after .eval() your self-attention sees the future. The mask "
+            "does not depend on the mode: in training each position learned from those before it, "
+            "and what it has learned to read must not change afterwards.",
+            _CausalInTrainingOnly,
+        ),
         Misconception(
             "no_causal_mask",
             "Your self-attention sees the future: there is no causal mask. In training the answer "

@@ -203,6 +203,11 @@ class _OneNormTwice(EncoderBlock):
         return super().around(x, sublayer, self.norm_1)
 
 
+class _OneNormTwiceInPreNorm(EncoderBlock):
+    def around(self, x, sublayer, norm):
+        return super().around(x, sublayer, self.norm_1 if self.pre_norm else norm)
+
+
 class _NormsExchanged(EncoderBlock):
     def around(self, x, sublayer, norm):
         return super().around(x, sublayer, self.norm_2 if norm is self.norm_1 else self.norm_1)
@@ -511,6 +516,12 @@ ENCODER = Question(
             "one_norm_twice",
             "You use norm_1 at both places; norm_2 is never used. Each has its own gain and shift.",
             _OneNormTwice,
+        ),
+        Misconception(
+            "one_norm_twice_in_pre_norm",
+            "Right with post-norm. With pre_norm=True you use norm_1 at both places: in front of "
+            "the feed-forward layer it is norm_2.",
+            _OneNormTwiceInPreNorm,
         ),
         Misconception(
             "norms_exchanged",

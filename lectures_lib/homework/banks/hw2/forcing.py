@@ -109,6 +109,14 @@ def _forcing_of_the_spoken(sentences, begin, end, pad):
     return teacher_forcing([words for words in sentences if words], begin, end, pad)
 
 
+def _forcing_empty_as_padding(sentences, begin, end, pad):
+    tables = teacher_forcing(sentences, begin, end, pad)
+    return tuple(
+        [row if words else [pad] * len(row) for row, words in zip(table, sentences, strict=True)]
+        for table in tables
+    )
+
+
 def _forcing_roles_swapped(sentences, begin, end, pad):
     return teacher_forcing(sentences, begin, end, pad)[::-1]
 
@@ -259,6 +267,12 @@ FORCING = Question(
             "You leave out sentences without words. Each sentence has a row: of an empty one "
             "`begin` is read and `end` predicted.",
             _forcing_of_the_spoken,
+        ),
+        Misconception(
+            "empty_sentences_as_padding",
+            "You make a row of padding of a sentence without words. It has a beginning and an end "
+            "like the others: `begin` is read and `end` predicted.",
+            _forcing_empty_as_padding,
         ),
         Misconception("end_is_read", _END_READ, partial(_forcing, read_end=True)),
         Misconception(

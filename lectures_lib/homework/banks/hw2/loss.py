@@ -86,6 +86,10 @@ def _loss_padding_is_zero(logits, target, pad):
     return _loss(logits, target, 0)
 
 
+def _loss_zero_is_no_padding(logits, target, pad):
+    return sequence_loss(logits, target, pad) if pad else _losses(logits, target).mean()
+
+
 def _loss_padding_never_predicted(logits, target, pad):
     return sequence_loss(
         logits.masked_fill(torch.arange(logits.shape[-1]) == pad, -1e9), target, pad
@@ -201,6 +205,12 @@ LOSS = Question(
             "You take token 0 for the padding, whatever `pad` says. Where padding is another "
             "token, real words are left out and padding is counted.",
             _loss_padding_is_zero,
+        ),
+        Misconception(
+            "pad_0_taken_for_none",
+            "Right where the padding has another number than 0. `if pad` is false for 0, a token "
+            "like the others: here it is the padding, and you count it.",
+            _loss_zero_is_no_padding,
         ),
         Misconception(
             "padding_left_out_of_the_softmax",

@@ -126,6 +126,13 @@ _UNBIASED = (
 )
 
 
+def _norm_of_equals_left(x, gamma, beta, eps=1e-5):
+    """A vector of one number, repeated, is not normalised: there is nothing to divide by."""
+    variance = x.var(dim=-1, keepdim=True, correction=0)
+    normal = (x - x.mean(dim=-1, keepdim=True)) / (variance + eps).sqrt()
+    return gamma * torch.where(variance < 1e-10, x, normal) + beta
+
+
 def _norm_not_moved(x, gamma, beta, eps=1e-5):
     variance = x.var(dim=-1, keepdim=True, correction=0)
     return gamma * x / (variance + eps).sqrt() + beta
@@ -172,6 +179,13 @@ NORM = Question(
             "Without eps, a word whose entries are all the same number is 0/0, NaN, and one NaN "
             "spoils every layer above. Divide by √(σ² + ε).",
             partial(_norm, epsilon="none"),
+        ),
+        Misconception(
+            "equal_numbers_left_as_they_are",
+            "You leave a vector of one number, repeated, as it is. Its deviations are 0, and ε "
+            "stands below the root so that 0 / √(0 + ε) is 0: only beta is left of it. No branch "
+            "is needed.",
+            _norm_of_equals_left,
         ),
         Misconception(
             "eps_not_the_one_given",

@@ -281,7 +281,8 @@ def _search(
         ):
             live = live if live_compete else []
             break
-    if cut_off_compete is True or (cut_off_compete == "if nothing ended" and not finished):
+    few = {"if nothing ended": 1, "if too few ended": width, True: math.inf, False: 0}
+    if len(finished) < few[cut_off_compete]:
         finished += live
     scored = []
     for tokens, score in finished:
@@ -782,6 +783,9 @@ _MISTAKES = (
     Misconception("unfinished_dropped", _DROPPED, partial(_search, cut_off_compete=False)),
     Misconception(
         "unfinished_dropped", _DROPPED, partial(_search, cut_off_compete="if nothing ended")
+    ),
+    Misconception(
+        "unfinished_dropped", _DROPPED, partial(_search, cut_off_compete="if too few ended")
     ),
     Misconception(
         "start_returned",

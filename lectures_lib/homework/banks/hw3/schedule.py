@@ -102,13 +102,14 @@ def _one_term(
 
 
 def _restarted_from_the_peak(
-    steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0
+    steps_before: int, d_model: int, warmup: int, first: int = 0, *, factor: float = 1.0
 ) -> float:
     step = steps_before + 1
+    since = step - warmup + first
     return (
         factor
         * d_model**-0.5
-        * (step * warmup**-1.5 if step <= warmup else warmup**-0.5 * (step - warmup) ** -0.5)
+        * (step * warmup**-1.5 if step <= warmup else warmup**-0.5 * since**-0.5)
     )
 
 
@@ -261,6 +262,19 @@ SCHEDULE = Question(
         ),
         Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted),
         Misconception("decay_counted_from_the_warmup", _RESTARTED, _restarted_from_the_peak),
+        Misconception(
+            "decay_counted_from_the_warmup",
+            _RESTARTED,
+            partial(_restarted_from_the_peak, first=1),
+        ),
+        Misconception(
+            "warmup_always_4000",
+            "You put the paper's 4000 steps into the formula. The length of the warm-up is an "
+            "argument: warmup ** -1.5.",
+            lambda steps_before, d_model, warmup, **more: learning_rate(
+                steps_before, d_model, 4000, **more
+            ),
+        ),
         Misconception(
             "warmed_up_one_step_too_long",
             "Your warm-up is one step too long: you ask whether steps_before is at most warmup, "

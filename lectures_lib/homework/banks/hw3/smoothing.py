@@ -112,6 +112,8 @@ def _loss(
         return ((losses * real).sum(dim=1) / real.sum(dim=1)).mean()
     if over == "zeros are pads":
         return _mean(losses, targets != 0)
+    if over == "as many as are not 0":
+        return losses[real].sum() / targets.count_nonzero()
     return (losses * real).sum() / len(targets)
 
 
@@ -313,6 +315,12 @@ SMOOTHING = Question(
             "You take 0 for padding. Here it is the word whose number is `pad`, and 0 may be a "
             "real one.",
             partial(_loss, over="zeros are pads"),
+        ),
+        Misconception(
+            "divided_by_what_is_not_0",
+            "The right losses are added, but you divide by the number of targets that are not 0. "
+            "Count those that are not `pad`: it may have another number, and 0 may be a word.",
+            partial(_loss, over="as many as are not 0"),
         ),
         Misconception(
             "words_below_pad_left_out",

@@ -103,6 +103,7 @@ def _count(
     channels_have_positions=False,
     positions_without_class=True,
     final_norm_in_each_block=False,
+    bias_for_each_channel=False,
 ):
     n_patches = (image_size // patch_size) ** (2 if squared else 1)
     pixels = {
@@ -111,6 +112,7 @@ def _count(
         "one side": n_channels * patch_size,
     }[pixels]
     n_patches = image_size**2 if squared == "every pixel" else n_patches
+    n_patches = 2 * (image_size // patch_size) if squared == "doubled" else n_patches
     norms_in_a_block, final_norm = (
         (3, False) if final_norm_in_each_block else (norms_in_a_block, final_norm)
     )
@@ -133,7 +135,10 @@ def _count(
     vectors = (with_class if class_token else without_class) + n_patches * (
         positions and (class_token or positions_without_class)
     )
-    embedding = (pixels + (biases and projection_bias)) * d_model * projection + vectors * d_model
+    biases_of_a_pixel = n_channels if bias_for_each_channel else 1
+    embedding = (
+        pixels + (biases and projection_bias) * biases_of_a_pixel
+    ) * d_model * projection + vectors * d_model
     ends = norm * final_norm + (d_model + (biases and head_bias)) * n_classes * head
     return embedding + (1 if shared else n_layers) * block + ends
 
@@ -231,6 +236,18 @@ COUNT = Question(
             "You take image_size / patch_size for the number of patches. That is how many stand "
             "side by side; the whole image has the square of it.",
             partial(_count, squared=False),
+        ),
+        Misconception(
+            "patches_doubled",
+            "You count 2 · image_size / patch_size patches. They fill a square: (image_size / "
+            "patch_size)² of them, which is the same only for two on a side.",
+            partial(_count, squared="doubled"),
+        ),
+        Misconception(
+            "bias_for_each_channel",
+            "Right for grey images. The layer that makes a vector of a patch has one bias, d_model "
+            "numbers, however many channels it reads.",
+            partial(_count, bias_for_each_channel=True),
         ),
         Misconception(
             "no_positions_without_class_token",
