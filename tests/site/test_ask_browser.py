@@ -4,14 +4,16 @@ built page if it is in the book.
 
 import base64
 import json
+import re
 import sys
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from conftest import SHIFTS
 from sitemap import ROOT, pages
 
-from lectures_lib.data.book import Question, Section
+from lectures_lib.data.book import Question, Section, book_questions
 from lectures_lib.models import minilm
 from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
@@ -452,6 +454,20 @@ def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
         if file not in texts:
             texts[file] = (html / file).read_text(encoding="utf-8")
         assert f'id="{anchor}"' in texts[file]
+
+
+def test_of_each_example_a_right_chapter_is_found_first(html):
+    """As the page says."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = BeautifulSoup((html / PAGE).read_text(encoding="utf-8"), "lxml")
+    chapters = {one.question: one.chapters for one in book_questions()}
+    nearest = page.select("noscript li")
+    assert len(nearest) == ask.EXAMPLES
+    for line in nearest:
+        link = line.a.extract()
+        number = int(re.match(r"\.\./notebooks/(\d+)", link["href"])[1])
+        assert number in chapters[line.text.strip()]
 
 
 def test_what_is_compared_does_not_hold_up_the_page(html):
