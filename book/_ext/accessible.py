@@ -23,11 +23,34 @@ def visit_hidden_cell(translator, node: HideCodeCellNode) -> None:
 
 
 def visit_entry(translator, node: nodes.entry) -> None:
-    """An empty corner of a table heads nothing."""
+    """An empty corner of a table heads nothing. Where a column has no head, the first cell of a line
+    heads the others: else a screen reader has nothing to say before them.
+    """
     HTML5Translator.visit_entry(translator, node)
-    if isinstance(node.parent.parent, nodes.thead) and not node.astext().strip():
-        translator.body[-1] = translator.body[-1].replace("<th", "<td", 1)
-        translator.context[-1] = translator.context[-1].replace("</th", "</td")
+    in_head = isinstance(node.parent.parent, nodes.thead)
+    if in_head and not node.astext().strip():
+        became("th", "td", translator)
+    elif not in_head and heads_its_line(node):
+        became("td", 'th scope="row"', translator)
+
+
+def became(old: str, new: str, translator) -> None:
+    """The cell that has just been begun is one of the other kind, at its end too."""
+    translator.body[-1] = translator.body[-1].replace(f"<{old}", f"<{new}", 1)
+    translator.context[-1] = translator.context[-1].replace(old, new.split()[0])
+
+
+def heads_its_line(node: nodes.entry) -> bool:
+    """Whether a cell is a line's first, says something, and stands in a table one of whose columns has
+    no head.
+    """
+    head = next(node.parent.parent.parent.findall(nodes.thead), None)
+    return (
+        node.parent.index(node) == 0
+        and bool(node.astext().strip())
+        and head is not None
+        and not all(entry.astext().strip() for entry in head.findall(nodes.entry))
+    )
 
 
 def visit_citation(translator, node: nodes.citation) -> None:

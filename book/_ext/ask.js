@@ -1,28 +1,19 @@
-// The search of the page "Ask the book": cosines of vectors. Those of the sections and of the prepared questions were computed when
-// the site was built, and the answer to one of these stands in the page when it comes, written as `result` writes the others; the vector of
-// a reader's own question is computed here, by MiniLM in a worker.
+// The search of the page "Ask the book": cosines of vectors. Those of the sections and of the examples were computed when the site was
+// built, and come in a file of their own once a reader begins; the answer to one example stands in the page when it comes, written as `result`
+// writes the others. The vector of a reader's own question is computed here, by MiniLM in a worker.
 (() => {
-  const { sections, questions, vectors, first, model } = JSON.parse(
-    document.getElementById("ask-data").textContent,
-  );
-  const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
-  const width = bytes.length / (questions.length + sections.length);
-  const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
+  const told = JSON.parse(document.getElementById("ask-data").textContent);
+  const { examples, model } = told;
   const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
   const box = document.querySelector(".ask");
-  box.querySelector(".ask-without").remove(); // at the end of the box: nothing that one reads moves
-  const [words, count, matches, prepared, found] = [
-    "#ask-words",
-    "#ask-count",
-    ".ask-matches",
-    ".ask-prepared ul",
-    ".ask-found",
-  ].map((one) => box.querySelector(one));
-  const NEAR = 0.23; // a best cosine below this is said to be none: every prepared question has a section above it
-  const SHOWN = 5; // results of a question, and sections below the questions
-  let picked = -1; // a question's number, or the number of questions plus a section's
+  const [words, count, found] = ["#ask-words", "#ask-count", ".ask-found"].map((one) =>
+    box.querySelector(one),
+  );
+  const buttons = [...box.querySelectorAll(".ask-examples button")];
+  const NEAR = 0.23; // a best cosine below this is said to be none: every question of the test has a section above it
+  const SHOWN = 5; // results of a question
 
   const element = (name, attributes, ...children) => {
     const made = Object.assign(document.createElement(name), attributes);
@@ -39,75 +30,91 @@
       .replace(/^-|-$/g, "");
   const number = (value) => value.toFixed(2).replace("-", "−");
 
-  function choice(i) {
-    const at = i - questions.length;
-    const button = element(
-      "button",
-      { type: "button", onclick: () => pick(i) },
-      at < 0 ? questions[i] : printed("span", sections[at][2], sections[at][4]),
-    );
-    if (at >= 0) button.append(" ", element("small", {}, `section of ${sections[at][1]}`));
-    button.ariaPressed = String(i === picked);
-    button.dataset.i = i;
-    return element("li", {}, button);
-  }
-
-  // What has the words that are typed. The answer that stood there was to another question, and goes.
-  function list() {
-    turn = undefined;
-    picked = -1;
-    found.hidden = true;
-    tell();
-    const typed = words.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const has = (text) => typed.every((word) => text.toLowerCase().includes(word));
-    const right = [...questions.keys()].filter((i) => has(questions[i]));
-    const also = [...sections.keys()].filter((i) => has(sections[i].slice(1, 4).join(" ")));
-    matches.replaceChildren(
-      ...(typed.length ? [...right, ...also.map((j) => questions.length + j)] : [])
-        .slice(0, 4 * SHOWN)
-        .map(choice),
-    );
-    matches.hidden = !matches.children.length;
-    if (!typed.length) {
-      count.textContent = "";
-      return;
-    }
-    const many = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-    const full = words.value.length >= words.maxLength;
-    count.textContent = matches.hidden
-      ? "No prepared question and no section's beginning has these words; “Ask” looks for what is near. "
-      : `${many(right.length, "question")} and ${many(also.length, "section")} with these words`;
-    if (matches.hidden) count.append(search("Search all pages for them", words.value));
-    if (full)
-      count.append(
-        `. The field takes ${words.maxLength.toLocaleString("en-US")} characters; what is longer is cut.`,
+  // What questions are compared with, fetched once: the sections, and a function that gives the vector of an example or a section.
+  let fetched;
+  const sections = () => (fetched ??= fetchSections());
+  async function fetchSections() {
+    try {
+      await new Promise((onload, onerror) =>
+        document.head.append(element("script", { src: told.sections, onload, onerror })),
       );
+    } catch {
+      fetched = undefined; // the next question tries again
+      throw new Error(
+        "the sections could not be fetched: there is no connection. Try again when you are online.",
+      );
+    }
+    const { sections, vectors } = AskedSections;
+    const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
+    const width = bytes.length / (examples.length + sections.length);
+    const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
+    return { all: sections, example: vector, section: (j) => vector(examples.length + j) };
   }
 
   // Which of the buttons is the one whose answer is shown.
-  function tell() {
-    for (const button of box.querySelectorAll(".ask-choices button"))
-      button.ariaPressed = String(Number(button.dataset.i) === picked);
+  function tell(shown) {
+    buttons.forEach((button, i) => (button.ariaPressed = String(i === shown)));
   }
 
-  // The sections nearest to a vector, below a heading; number `not` is left out.
-  function show(heading, asked, not = -1) {
-    const nearest = sections
-      .map((section, j) => ({
-        section,
-        j,
-        score: j === not ? -2 : cosine(asked, vector(questions.length + j)),
-      }))
+  // The answer that stood there was to another question, and goes.
+  function clear(said = "") {
+    turn = undefined;
+    found.hidden = true;
+    tell(-1);
+    count.textContent = said;
+  }
+
+  function typed() {
+    const full = words.value.length >= words.maxLength;
+    const most = words.maxLength.toLocaleString("en-US");
+    clear(full ? `The field takes ${most} characters; what is longer is cut.` : "");
+  }
+
+  // Do what may have to wait for a file, unless something else is asked meanwhile; what goes wrong is said.
+  let turn;
+  async function inTurn(work) {
+    const mine = (turn = {});
+    const still = () => turn === mine;
+    const say = (what) => still() && (count.textContent = what);
+    try {
+      await work(say, still);
+    } catch (error) {
+      say(`That did not work: ${error.message}`);
+    }
+  }
+
+  // The sections nearest to a vector, below a heading; number `not` is left out. Returns the best cosine.
+  function show(heading, asked, { all, section }, not = -1) {
+    const nearest = all
+      .map((one, j) => ({ one, j, score: j === not ? -2 : cosine(asked, section(j)) }))
       .sort((a, b) => b.score - a.score)
       .slice(0, SHOWN);
     found.querySelector("h2").textContent = heading;
     found.querySelector("ol").replaceChildren(...nearest.map(result));
     found.hidden = false;
+    return nearest[0].score;
   }
 
-  const search = (label, text) =>
-    element("a", { href: `../search.html?q=${encodeURIComponent(text)}` }, label);
+  // The sections nearest to a question.
+  function answer(text, asked, held) {
+    const best = show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked, held);
+    const address = `../search.html?q=${encodeURIComponent(text)}`;
+    count.replaceChildren(
+      `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}. `,
+      element("a", { href: address }, "Search all pages for its words"),
+    );
+    tell(examples.indexOf(text));
+  }
 
+  // The sections nearest to one of them.
+  function like(j, held) {
+    const title = held.all[j][2];
+    show(`Sections like “${title}”`, held.section(j), held, j);
+    tell(-1);
+    count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
+  }
+
+  const bare = () => location.href.split("#")[0];
   const script = () =>
     import(model.script).catch(() => {
       throw new Error(
@@ -116,79 +123,72 @@
     });
 
   // A question of the reader's own.
-  let machine, turn;
-  async function ask() {
+  let machine;
+  function ask() {
     const text = words.value.trim();
-    const known = questions.findIndex((question) => question.toLowerCase() === text.toLowerCase());
-    const mine = (turn = {});
-    const say = (what) => {
-      if (turn === mine) count.textContent = what;
-    };
+    const known = examples.findIndex((example) => example.toLowerCase() === text.toLowerCase());
     if (known >= 0) return pick(known);
-    found.hidden = true;
-    picked = -1;
-    tell();
-    if (!text) return say("Type a question first.");
-    const megabytes = (model.bytes / 1e6).toFixed(0);
-    try {
+    clear();
+    if (!text) return (count.textContent = "Type a question first.");
+    inTurn(async (say, still) => {
+      const megabytes = (model.bytes / 1e6).toFixed(0);
       say(machine?.loaded ? "" : `Fetching MiniLM, ${megabytes} MB …`);
+      const held = await sections();
       machine ??= new (await script()).Machine(model);
       await machine.load((share) =>
         say(`Fetching MiniLM: ${Math.round(100 * share)} % of ${megabytes} MB`),
       );
-      const { vector: asked } = await machine.ask("embed", { text }).promise;
-      if (turn !== mine) return;
+      const { vector } = await machine.ask("embed", { text }).promise;
+      if (!still()) return;
       box.querySelector(".ask-cost").textContent = "MiniLM is here; what you type stays here, too.";
-      history.pushState({ text, asked: [...asked] }, "", bare());
-      answer(text, asked);
+      history.pushState({ text, asked: [...vector] }, "", bare());
+      answer(text, vector, held);
       found.scrollIntoView({ block: "nearest" });
-    } catch (error) {
-      say(`That did not work: ${error.message}`);
-    }
+    });
   }
 
-  const bare = () => location.href.split("#")[0];
-
-  // The sections nearest to a question of the reader's own.
-  function answer(text, asked) {
-    const best = Math.max(...sections.map((_, j) => cosine(asked, vector(questions.length + j))));
-    matches.hidden = true;
-    show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked);
-    count.replaceChildren(
-      `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}. `,
-      search("Search all pages for its words", text),
-    );
-  }
-
-  // Those nearest to a question that was prepared, or to a section.
-  function lay(i) {
-    picked = i;
-    const at = i - questions.length;
-    const title = at < 0 ? questions[i] : sections[at][2];
-    show(at < 0 ? title : `Sections like “${title}”`, vector(i), at);
-    tell();
-    count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
-  }
-
+  // An example: as if it had been typed, but its vector is here.
   function pick(i) {
-    turn = undefined;
-    lay(i);
-    history.pushState({ picked: i }, "", i < questions.length ? `#${slug(questions[i])}` : bare());
-    found.scrollIntoView({ block: "nearest" });
+    words.value = examples[i];
+    inTurn(async (_, still) => {
+      const held = await sections();
+      if (!still()) return;
+      history.pushState({ example: i }, "", `#${slug(examples[i])}`);
+      answer(examples[i], held.example(i), held);
+      found.scrollIntoView({ block: "nearest" });
+    });
+  }
+
+  // A section as the question.
+  function more(j) {
+    inTurn(async (_, still) => {
+      const held = await sections();
+      if (!still()) return;
+      history.pushState({ like: j }, "", bare());
+      like(j, held);
+      found.scrollIntoView({ block: "nearest" });
+      const heading = found.querySelector("h2");
+      heading.tabIndex = -1; // the button that was pressed is gone: go on from the new results
+      heading.focus();
+    });
   }
 
   // What this entry of the browser's history showed: so Back leads to the answer before, from another page as well.
+  const named = () => examples.findIndex((example) => slug(example) === location.hash.slice(1));
   function restore(state) {
-    if (!state && location.hash && asked() < 0) return; // a place on this page
-    turn = undefined;
-    picked = -1;
-    tell();
-    if (!state?.asked) return lay(state?.picked ?? (asked() < 0 ? first : asked()));
-    words.value = state.text;
-    answer(state.text, state.asked);
+    if (!state && location.hash && named() < 0) return; // a place on this page
+    inTurn(async (_, still) => {
+      const held = await sections();
+      if (!still()) return;
+      if (state?.like !== undefined) return like(state.like, held);
+      const i = state?.example ?? (named() < 0 ? told.first : named());
+      words.value = state?.text ?? (state || named() >= 0 ? examples[i] : "");
+      if (state?.asked) return answer(state.text, state.asked, held);
+      answer(examples[i], held.example(i), held);
+    });
   }
 
-  function result({ section: [address, chapter, title, text, ...html], j, score }) {
+  function result({ one: [address, chapter, title, text, ...html], j, score }) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, Math.round(100 * score))}%`;
     const more = element("button", { type: "button", className: "ask-more" }, "More like this");
@@ -211,36 +211,18 @@
     );
   }
 
-  function pickAndShow(i) {
-    pick(i);
-    const heading = found.querySelector("h2");
-    heading.tabIndex = -1; // the button that was pressed is gone: go on from the new results
-    heading.focus();
-  }
-
-  box.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    const buttons = [...(event.target.closest(".ask-choices")?.querySelectorAll("button") ?? [])];
-    const next = step && buttons[buttons.indexOf(document.activeElement) + step];
-    if (!next) return;
-    event.preventDefault();
-    next.focus();
-  });
-  words.addEventListener("input", list);
+  words.addEventListener("focus", () => sections().catch(() => {}), { once: true });
+  words.addEventListener("input", typed);
   words.addEventListener("keydown", (event) => {
     if (event.key === "Enter") ask();
   });
   box.querySelector(".ask-go").addEventListener("click", ask);
+  buttons.forEach((button, i) => button.addEventListener("click", () => pick(i)));
   found.addEventListener("click", (event) => {
-    const more = event.target.closest(".ask-more");
-    if (more) pickAndShow(questions.length + Number(more.dataset.section));
+    const one = event.target.closest(".ask-more");
+    if (one) more(Number(one.dataset.section));
   });
-  const asked = () => questions.findIndex((question) => slug(question) === location.hash.slice(1));
   addEventListener("popstate", (event) => restore(event.state));
-  prepared.replaceChildren(...[...questions.keys()].map(choice));
-  if (history.state || asked() >= 0) restore(history.state);
-  else {
-    picked = first; // it stands there already
-    tell();
-  }
+  if (history.state || named() >= 0) restore(history.state);
+  else tell(told.first); // it stands there already
 })();

@@ -1,15 +1,19 @@
 """The directive {ask}: a page that finds the sections nearest to a question, by the cosines of
 chapters 17 and 17b.
 
-The vectors of all sections and of the prepared questions are computed while the site is built, by
-the course's own BERT with MiniLM's weights; the page holds them as whole numbers from -127 to 127
-and compares them by itself. A reader's own question gets its vector in the page, by the same model
-(live_models.py), which is fetched for it.
+The vectors of all sections and of some questions are computed while the site is built, by the
+course's own BERT with MiniLM's weights. The page compares them by itself: as whole numbers from -127
+to 127 they lie with the sections' words in a script beside it, fetched when a reader begins; in the
+page they would be nine tenths of it, and hold up its first paint. A reader's own question gets its
+vector in the page, by the same model (live_models.py), which is fetched for it.
+
+With the questions it is counted how often the search is right; a few are the page's examples.
 """
 
 import base64
 import hashlib
 import html
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -32,6 +36,8 @@ from lectures_lib.tasks.sentence_bert import SentenceBert, search
 
 HERE = Path(__file__).parent
 SHOWN = 5  # sections found, as in ask.js
+EXAMPLES = 6
+DATA = "_static/ask/sections.js"  # of the site
 logger = logging.getLogger(__name__)
 
 
@@ -98,20 +104,31 @@ def quantised(vectors: torch.Tensor) -> torch.Tensor:
     return (vectors / vectors.abs().amax(dim=1, keepdim=True) * 127).round().to(torch.int8)
 
 
-def first_shown(
+def fitness(
     sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
-) -> int:
-    """The question that shows best what the page can do: one whose nearest section lies in a chapter
-    that answers it, and most of the others shown as well; of these the one with the clearest answer.
+) -> list[tuple[bool, int, float]]:
+    """How well each question shows what the page can do, to be compared: whether the nearest section
+    lies in a chapter that answers it, how many of those that are shown do, and how near the first is.
     """
     nearest = search(asked, told, k=min(SHOWN, len(sections)))
-    fitness = []
+    found = []
     for question, places, scores in zip(
         questions, nearest.places.tolist(), nearest.scores.tolist(), strict=True
     ):
         right = [sections[i].number in question.chapters for i in places]
-        fitness.append((right[0], sum(right), scores[0]))
-    return fitness.index(max(fitness))
+        found.append((right[0], sum(right), scores[0]))
+    return found
+
+
+def best_of_each_part(fitness: list, parts: int = EXAMPLES) -> list[int]:
+    """The places of the fittest in each of some parts, which are as long as each other but for one:
+    questions stand in the order of the book, so that examples come from all over it.
+    """
+    n, parts = len(fitness), min(parts, len(fitness))
+    edges = [n * part // parts for part in range(parts + 1)]
+    return [
+        max(range(start, end), key=fitness.__getitem__) for start, end in itertools.pairwise(edges)
+    ]
 
 
 def how_often(
@@ -136,21 +153,21 @@ def how_often_right(
     typed: Sequence[tuple[str, str]],
     vectors: torch.Tensor,
 ) -> str:
-    """Of how many prepared questions a right chapter is found (chapter 17b counts the same), and of
-    how many words that it was not prepared for.
+    """Of how many whole questions a right chapter is found (chapter 17b counts the same), and of how
+    many words from a search box.
     """
     asked, told, more = vectors.split([len(questions), len(sections), len(typed)])
     of_questions = [lambda one, q=q: one.number in q.chapters for q in questions]
     first, among = how_often(of_questions, asked, told, sections)
     said = (
-        f"Of the {len(questions)} prepared questions, the first section found lies in a chapter that "
-        f"answers the question for {first}, one of the first three for {among}."
+        f"Of {len(questions)} whole questions that were written to test this, the first section found "
+        f"lies in a chapter that answers the question for {first}, one of the first three for {among}."
     )
     if typed:
         of_typed = [lambda one, page=page: one.page == page for _, page in typed]
         first, among = how_often(of_typed, more, told, sections)
         said += (
-            f" Of {len(typed)} words and questions that nothing here was made for, such as "
+            f" Of {len(typed)} words and short questions as one types them into a search box, such as "
             f"“{typed[0][0]}”, it lies in the one chapter that we would have named for {first}, one "
             f"of the first three for {among}."
         )
@@ -205,19 +222,15 @@ def _address(section: Section) -> str:
     return f"../{section.page}.html#{section.anchor}"
 
 
-def page_html(
-    sections: list[Section],
-    questions: list[Question],
-    vectors: torch.Tensor,
-    typed: Sequence[tuple[str, str]] = (),
-) -> str:
-    """The search: style, form, data, script. The vectors are those of the questions, of the
-    sections, and of what is `typed` to see how often the search is right.
-    """
-    shown = len(questions) + len(sections)
-    asked, told = vectors[: len(questions)].float(), vectors[len(questions) : shown].float()
-    first = first_shown(sections, questions, asked, told)
-    data = {
+def _answered_html(question: Question, section: Section) -> str:
+    """A question and the section nearest to it, for who has no script."""
+    title = printed(html.escape(section.title))
+    return f'<li>{html.escape(question.question)} <a href="{_address(section)}">{title}</a></li>'
+
+
+def data_script(sections: list[Section], vectors: torch.Tensor) -> str:
+    """What questions are compared with. The vectors are those of the examples and of the sections."""
+    told = {
         "sections": [
             [
                 _address(section),
@@ -229,43 +242,76 @@ def page_html(
             ]
             for section in sections
         ],
-        "questions": [question.question for question in questions],
-        "vectors": base64.b64encode(vectors[:shown].numpy().tobytes()).decode(),
-        "first": first,
+        "vectors": base64.b64encode(vectors.numpy().tobytes()).decode(),
+    }
+    return f"var AskedSections = {_as_json(told)};\n"
+
+
+def _as_json(told: dict) -> str:
+    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+
+
+def page_html(
+    sections: list[Section],
+    questions: list[Question],
+    vectors: torch.Tensor,
+    typed: Sequence[tuple[str, str]] = (),
+    folder: str = "../",
+) -> tuple[str, str]:
+    """The search (style, form, script), and the script that it fetches. The vectors are those of the
+    questions, of the sections, and of what is `typed` to see how often the search is right; `folder`
+    is that of the site, seen from the page.
+    """
+    asked, told, _ = vectors.split([len(questions), len(sections), len(typed)])
+    fit = fitness(sections, questions, asked.float(), told.float())
+    examples = best_of_each_part(fit)
+    first = max(examples, key=fit.__getitem__)
+    nearest = search(asked[examples].float(), told.float(), k=1).places[:, 0].tolist()
+    script_told = data_script(sections, torch.cat([asked[examples], told]))
+    version = hashlib.sha256(script_told.encode()).hexdigest()[:8]
+    data = {
+        "examples": [questions[i].question for i in examples],
+        "first": examples.index(first),
+        "sections": f"{folder}{DATA}?{version}",
         "model": {"script": "../live/machine.js", **live_models.addresses(live_models.sentences())},
     }
-    buttons = "".join(
-        f'<li><button type="button">{html.escape(question.question)}</button></li>'
-        for question in questions
-    )
-    filled = (
-        (HERE / "ask.html")
-        .read_text(encoding="utf-8")
-        .replace("{questions}", buttons)
-        .replace("{first_question}", html.escape(questions[first].question))
-        .replace("{first_answer}", answer_html(sections, asked[first], told))
-        .replace("{megabytes}", f"{data['model']['bytes'] / 1e6:.0f}")
-        .replace("{n}", str(len(questions)))
-        .replace(
-            "{right}", html.escape(how_often_right(sections, questions, typed, vectors.float()))
-        )
-    )
+    said = {
+        "examples": "".join(
+            f'<li><button type="button">{html.escape(question)}</button></li>'
+            for question in data["examples"]
+        ),
+        "first_question": html.escape(questions[first].question),
+        "first_answer": answer_html(sections, asked[first].float(), told.float()),
+        "answered": "".join(
+            _answered_html(questions[i], sections[j])
+            for i, j in zip(examples, nearest, strict=True)
+        ),
+        "megabytes": f"{data['model']['bytes'] / 1e6:.0f}",
+        "right": html.escape(how_often_right(sections, questions, typed, vectors.float())),
+    }
+    filled = (HERE / "ask.html").read_text(encoding="utf-8")
+    for name, text in said.items():
+        filled = filled.replace(f"{{{name}}}", text)
     style, script = ((HERE / f"ask.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
-    inside = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    return (
+    inside = _as_json(data).replace("</", "<\\/")
+    page = (
         f'<style>{style}</style>{filled}<script type="application/json" '
         f'id="ask-data">{inside}</script><script>{script}</script>'
     )
+    return page, script_told
 
 
 def visit_ask(translator, node: ask) -> None:
     """Compute, and write."""
     sections, questions = pages_there(translator.builder.env)
-    cache = Path(translator.builder.outdir).parent / "ask"
+    site = Path(translator.builder.outdir)
     typed = typed_about(sections)
     texts = [question.question for question in questions] + [section.read for section in sections]
-    vectors = embedded([*texts, *(words for words, _ in typed)], cache)
-    translator.body.append(page_html(sections, questions, vectors, typed))
+    vectors = embedded([*texts, *(words for words, _ in typed)], site.parent / "ask")
+    page, data = page_html(sections, questions, vectors, typed)
+    (site / DATA).parent.mkdir(parents=True, exist_ok=True)
+    (site / DATA).write_text(data, encoding="utf-8")
+    translator.body.append(page)
     raise nodes.SkipNode
 
 

@@ -75,15 +75,15 @@ def is_prose(rows: list[list[str]]) -> bool:
 def with_room(cell: re.Match) -> str:
     """A cell of a table that stays one; a sentence in it is not set a word a line."""
     tag, attributes, inside = cell.groups()
-    if tag == "th" or "class=" in attributes or len(words(inside)) <= LINE:
+    if "class=" in attributes or len(words(inside)) <= LINE:
         return cell[0]
-    return f'<td{attributes} class="says">{inside}</td>'
+    return f'<{tag}{attributes} class="says">{inside}</{tag}>'
 
 
 def named(row: str, heads: list[str]) -> str:
     """A line whose cells know the heads of their columns."""
     name = iter(heads)
-    in_head = "<th " in row and "<td>" not in row
+    in_head = 'class="head' in row
 
     def cell(found: re.Match) -> str:
         tag, attributes, inside = found.groups()

@@ -20,32 +20,50 @@ var CourseSearch = (() => {
     BEGUN = 150,
     INSIDE = 220,
     SHARED = 90,
-    TEXT = 4;
+    TEXT = 4,
+    LATER = 60, // of two that are compared
+    APART = 0.9, // words of a name that stand apart
+    WIDE = 0.5; // a chapter that is named beside other words
+  const LONGEST = 6; // words of a name
   const LEVELS = [1, 2, 4, 8]; // how often a word stands in a section, as the index keeps it
 
   // Letters and digits in small letters, without accents.
   const plain = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-  // What masks, masked and masking share; normalisation and normalization are one word.
-  function stem(word) {
+  // What one writes for short, in a question and in code, and forms that no rule leads back to their verb.
+  const SHORT = new Map(
+    Object.entries({
+      ...{ attn: "attention", concat: "concatenate", cos: "cosine", dim: "dimension" },
+      ...{ dims: "dimension", emb: "embedding", max: "maximum", min: "minimum" },
+      ...{ param: "parameter", params: "parameter", pos: "position", seq: "sequence" },
+      ...{ sim: "similarity", vocab: "vocabulary" },
+      ...{ frozen: "freeze", froze: "freeze", written: "write", wrote: "write", learnt: "learn" },
+      ...{ chosen: "choose", chose: "choose", drawn: "draw", drew: "draw", built: "build" },
+    }),
+  );
+
+  // What masks, masked and masking share, and tied and tying; normalisation and normalization are one word.
+  function stem(written) {
+    const word = SHORT.get(written) ?? written;
     if (word.length < 4) return word;
     let w = word
-      .replace(/ies$/, "y")
+      .replace(/(?:ies|ied|ying)$/, "y")
       .replace(/(x|ch|sh|ss)es$/, "$1")
       .replace(/([^siu])s$/, "$1");
     w = w.replace(/is(e|ed|er|ing|ation)$/, "iz$1").replace(/ization$/, "iz");
     const cut = /^(.*[aeiouy].*)(?:ing|(?<=.{4})ed)$/.exec(w);
     if (cut && cut[1].length >= 3) w = cut[1].replace(/([bdgmnprt])\1$/, "$1");
-    return w.replace(/(.{4})ion$/, "$1").replace(/(.{3})e$/, "$1");
+    return w.replace(/(.{4})ion(?:al)?$/, "$1").replace(/(.{3})e$/, "$1");
   }
 
-  // The words of a text, each with what it was cut from; LayerNorm is also layer and norm.
+  // The words of a text, each with what it was cut from; LayerNorm is also layer and norm, and ##ing begins with a
+  // sign that has a meaning.
   function cut(text) {
     const found = [];
     for (const [token] of text
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
-      .matchAll(/[\p{L}\p{N}]+/gu)) {
+      .matchAll(/[\p{L}\p{N}]+|##/gu)) {
       found.push(token.toLowerCase());
       const parts = token.split(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u);
       if (parts.length > 1) found.push(...parts.map((part) => part.toLowerCase()));
@@ -54,10 +72,16 @@ var CourseSearch = (() => {
   }
   const words = (text) => cut(text).map(stem);
 
+  // The one way to write a comparison: "A vs B" for "A or B", "difference between A and B".
+  const compared = (text) =>
+    plain(text)
+      .replace(/^.*\bdifferences? (?:between|of) (?:the |an? )?(.+?) and (?:the |an? )?/, "$1 vs ")
+      .replace(/ (?:or|versus|vs\.?|compared (?:to|with)) /, " vs ");
+
   // A name as one word: "KV cache", "kv-cache" and "KVCache" are the same.
   const key = (name) =>
     stem(
-      plain(name)
+      compared(name)
         .replace(/^(the|an?) /, "")
         .replace(/[^\p{L}\p{N}]/gu, ""),
     );
@@ -68,7 +92,8 @@ var CourseSearch = (() => {
       carrying = all.filter((word) => !STOP.has(word));
     const kept = carrying.length ? carrying : all;
     const open = kept.length > 0 && /[\p{L}\p{N}]$/u.test(query) && all.at(-1) === kept.at(-1);
-    return { raw: kept, words: kept.map(stem), open };
+    const versus = compared(query).includes(" vs ");
+    return { raw: kept, words: kept.map(stem), open, versus };
   }
 
   // Does a typed beginning fit a word's stem? "attentio" has gone past the stem "attent".
@@ -138,6 +163,14 @@ var CourseSearch = (() => {
     return instead;
   }
 
+  // The words that carry a name, each once; where a word is made of several, these alone.
+  function carried(name) {
+    const parts = name.replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu}\p{Ll})/gu, " ");
+    const all = cut(parts),
+      carrying = all.filter((word) => !STOP.has(word));
+    return [...new Set((carrying.length > 1 ? carrying : all).map(stem))]; // I-BERT is not any BERT
+  }
+
   // Made once from the index, when it has arrived.
   function open(index) {
     index.titles = index.sections.map((section) => words(section[2]));
@@ -152,6 +185,9 @@ var CourseSearch = (() => {
       ...index.concepts.flatMap(([names]) => names),
       ...index.sections.map((section) => section[2]),
     ];
+    index.names = index.concepts.map(([names]) =>
+      names.map((name) => ({ key: key(name), words: carried(name) })),
+    );
     index.spelled = new Set(names.flatMap(cut).filter((word) => word.length > 3));
     index.opened = true;
   }
@@ -218,26 +254,51 @@ var CourseSearch = (() => {
     });
   }
 
-  // Adds what concepts say: asked by name, begun, or named within a longer question.
-  function readConcepts(index, q, whole, score) {
-    const joined = key(q.raw.join(" ")),
-      worth = worths(index, q);
-    const share = (named) => {
-      // of the question that is the name, words in its order
-      const place = q.words.findIndex((_, i) => named.every((word, j) => q.words[i + j] === word));
-      return place < 0 ? 0 : worth.slice(place, place + named.length).reduce((a, b) => a + b, 0);
-    };
-    for (const [names, homes] of index.concepts) {
-      let best = 0;
-      for (const name of names) {
-        const one = key(name);
-        if (one === whole || one === joined) best = Math.max(best, HOME);
-        else if (q.open && joined.length > 1 && one.startsWith(joined))
-          best = Math.max(best, BEGUN * (0.5 + (0.5 * joined.length) / one.length));
-        else best = Math.max(best, INSIDE * share(words(name)) ** 2);
+  // What share of the question each run of its words is, by the run's key: "multi head" is multihead.
+  function runs(q, worth) {
+    const found = new Map();
+    q.raw.forEach((_, start) => {
+      let share = 0;
+      for (let end = start; end < Math.min(q.raw.length, start + LONGEST); end++) {
+        share += worth[end];
+        const one = key(q.raw.slice(start, end + 1).join(" "));
+        found.set(one, Math.max(share, found.get(one) || 0));
       }
-      if (best) homes.forEach((home, i) => score(home, best * 0.7 ** i));
-    }
+    });
+    return found;
+  }
+
+  // Adds what concepts say: asked by name, begun, or named within a longer question, there in any order.
+  function readConcepts(index, q, whole, score) {
+    const isName = index.names.some((names) => names.some((name) => name.key === whole));
+    const joined = q.versus || isName ? whole : key(q.raw.join(" ")), // I-BERT is not BERT
+      worth = worths(index, q),
+      run = runs(q, worth);
+    const share = (name) => {
+      const places = name.words.map((word) => q.words.indexOf(word));
+      const all = places.length && !places.includes(-1);
+      const apart = all ? places.reduce((sum, place) => sum + worth[place], 0) : 0;
+      return Math.max(run.get(name.key) || 0, APART * apart);
+    };
+    const named = [];
+    index.concepts.forEach(([, homes], i) => {
+      let asked = 0,
+        inside = 0;
+      for (const name of index.names[i]) {
+        if (name.key === whole || name.key === joined) asked = HOME;
+        else if (q.open && joined.length > 1 && name.key.startsWith(joined))
+          asked = Math.max(asked, BEGUN * (0.5 + (0.5 * joined.length) / name.key.length));
+        else inside = Math.max(inside, INSIDE * share(name) ** 2);
+      }
+      homes.forEach((home, i) => {
+        // a chapter's name beside other words says where to look for them
+        const wide = index.sections[home][1] ? 1 : WIDE;
+        score(home, Math.max(asked, wide * inside) * 0.7 ** i);
+      });
+      if (asked || inside) named.push(homes[0]);
+    });
+    // of two things that are compared, the difference is told where the second one comes
+    if (q.versus && named.length > 1) score(Math.max(...named), LATER);
   }
 
   // The best sections for what was typed, best first: [{section, score}], and `instead`, the words that were misspelt.
@@ -248,7 +309,7 @@ var CourseSearch = (() => {
       scores = new Map();
     const whole = key(instead.length ? q.raw.join(" ") : query.trim());
     if (!q.words.length) return [];
-    const score = (section, more) => scores.set(section, (scores.get(section) || 0) + more);
+    const score = (section, more) => more && scores.set(section, (scores.get(section) || 0) + more);
     readText(index, q, score);
     readTitles(index, q, whole, score);
     readConcepts(index, q, whole, score);

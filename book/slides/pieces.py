@@ -4,12 +4,14 @@ printed lines, pictures.
 
 import base64
 import html
+import itertools
 import math
 import re
 from functools import cache
 
 from formulas import render
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from plots_in_both_themes import POINTS, dark, light
 from pygments import highlight
@@ -43,10 +45,32 @@ def formula(tex: str, display: bool = True) -> str:
 def reader() -> MarkdownIt:
     """Markdown with tables and formulas."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.core.ruler.push("heads_of_lines", heads_of_lines)
     return markdown.use(
         dollarmath_plugin,
         renderer=lambda tex, options: formula(tex.strip(), options["display_mode"]),
     )
+
+
+def heads_of_lines(state: StateCore) -> None:
+    """Where a column of a table has no head, the first cell of a line heads the others, as on the
+    site (book/_ext/accessible.py).
+    """
+    bare = first = heading = False
+    for token, inside in itertools.pairwise(state.tokens):
+        if token.type == "table_open":
+            bare = False
+        elif token.type == "th_open":
+            bare = bare or not inside.content
+        elif token.type == "tr_open":
+            first = True
+        elif token.type == "td_open":
+            heading, first = bare and first and bool(inside.content), False
+            if heading:
+                token.tag = "th"
+                token.attrSet("scope", "row")
+        elif token.type == "td_close" and heading:
+            token.tag = "th"
 
 
 def plain(text: str) -> str:

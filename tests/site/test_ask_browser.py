@@ -4,14 +4,16 @@ built page if it is in the book.
 
 import base64
 import json
+import re
 import sys
 
 import pytest
 import torch
+from bs4 import BeautifulSoup
 from conftest import SHIFTS
 from sitemap import ROOT, pages
 
-from lectures_lib.data.book import Question, Section
+from lectures_lib.data.book import Question, Section, book_questions
 from lectures_lib.models import minilm
 from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
@@ -48,10 +50,14 @@ def vectors() -> torch.Tensor:
 
 
 @pytest.fixture(scope="module")
-def source() -> str:
-    inside = ask.page_html(
-        SECTIONS, [Question(question, [1]) for question in QUESTIONS], ask.quantised(vectors())
-    )
+def made() -> tuple[str, str]:
+    """The search of these questions and sections, and the script that it fetches."""
+    questions = [Question(question, [1]) for question in QUESTIONS]
+    return ask.page_html(SECTIONS, questions, ask.quantised(vectors()), folder="")
+
+
+def whole(inside: str) -> str:
+    """A page with nothing but this."""
     head = (
         '<meta charset="utf-8"><meta name="viewport" '
         'content="width=device-width"><title>Ask</title>'
@@ -62,10 +68,40 @@ def source() -> str:
     )
 
 
-def unfolded(page):
-    """The page with its prepared questions unfolded."""
-    page.locator(".ask-prepared summary").click()
-    return page
+def laid(folder, made: tuple[str, str]) -> str:
+    """The page's address, and beside it the script that it fetches."""
+    (folder / "page.html").write_text(whole(made[0]), encoding="utf-8")
+    (folder / ask.DATA).parent.mkdir(parents=True, exist_ok=True)
+    (folder / ask.DATA).write_text(made[1], encoding="utf-8")
+    return (folder / "page.html").as_uri()
+
+
+@pytest.fixture
+def open_page(tab, tmp_path, made):
+    """A function that opens the page; what went wrong there fails the test at its end."""
+    url, opened = laid(tmp_path, made), []
+
+    def open_it(width: int = 800, **options):
+        page = tab(width, 900, init=SHIFTS, **options)
+        opened.append(page)
+        page.goto(url)
+        return page
+
+    yield open_it
+    for page in opened:
+        assert not page.wrong
+        assert not page.said
+
+
+def example(page, question: str):
+    """The button of an example."""
+    return page.get_by_role("button", name=question, exact=True)
+
+
+def answered(page, question: str) -> None:
+    """Wait for the answer to a question."""
+    page.locator(".ask-found h2", has_text=question).wait_for()
+    page.get_by_text("are shown below").wait_for()
 
 
 def nearest(i: int) -> list[str]:
@@ -82,6 +118,11 @@ def nearest(i: int) -> list[str]:
     return [SECTIONS[others[place]].title for place in places]
 
 
+def held_by(script: str) -> dict:
+    """What is in the script that the page fetches."""
+    return json.loads(script.removeprefix("var AskedSections = ").removesuffix(";\n"))
+
+
 def shown(page) -> list[str]:
     return page.locator(".ask-found li a").all_inner_texts()
 
@@ -92,18 +133,25 @@ def test_rounding_to_whole_numbers_moves_no_cosine_by_much():
     assert (cosines(exact, exact) - cosines(rounded.float(), rounded.float())).abs().max() < 0.01
 
 
+def fit(chapters: list[list[int]]) -> list:
+    """How fit the questions are, if these are the chapters that answer them."""
+    asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
+    questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
+    return ask.fitness(SECTIONS, questions, asked, told)
+
+
 @pytest.mark.parametrize(
     ("chapters", "first"),
     [([[3], [2], [5]], None), ([[1], [1], [5]], 2), ([[3], [1], [1]], 0), ([[], [], []], None)],
 )
-def test_a_question_that_is_answered_is_shown_first(chapters, first):
+def test_a_question_that_is_answered_is_the_fittest(chapters, first):
     """Questions 0, 1 and 2 are nearest to chapters 3, 2 and 5; where all or none are right, the
     highest cosine decides.
     """
     asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
     best = int(search(asked, told, k=1).scores.argmax())
-    questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
-    assert ask.first_shown(SECTIONS, questions, asked, told) == (best if first is None else first)
+    found = fit(chapters)
+    assert found.index(max(found)) == (best if first is None else first)
 
 
 def test_of_those_the_one_that_is_answered_most_often():
@@ -111,26 +159,30 @@ def test_of_those_the_one_that_is_answered_most_often():
     least = int(search(asked, told, k=1).scores[:, 0].argmin())
     near = [[3], [2], [5]]
     near[least] = list(range(1, 8))  # whatever is found lies in a right chapter
-    questions = [Question(question, of) for question, of in zip(QUESTIONS, near, strict=True)]
-    assert ask.first_shown(SECTIONS, questions, asked, told) == least
+    found = fit(near)
+    assert found.index(max(found)) == least
 
 
-def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
+def test_examples_come_from_all_over_the_book():
+    assert ask.best_of_each_part([1, 3, 2, 5, 4, 9, 8], parts=3) == [1, 3, 5]
+    assert ask.best_of_each_part([1, 3], parts=6) == [0, 1]
+
+
+def test_it_begins_with_an_example_and_finds_what_torch_finds(open_page):
     page = open_page()
-    assert shown(page) == nearest(QUESTIONS.index(page.locator(".ask-found h2").inner_text()))
+    first = page.locator(".ask-found h2").inner_text()
+    assert shown(page) == nearest(QUESTIONS.index(first))
     assert page.get_by_role("status").inner_text().startswith("Shown:")
-    assert page.locator(".ask button:visible").count() <= 1 + len(shown(page)), "the list is folded"
-    assert page.locator(".ask-prepared summary").inner_text() == "3 prepared questions"
-    unfolded(page)
+    assert page.locator(".ask-examples button").all_inner_texts() == QUESTIONS
+    assert page.locator(".ask [aria-pressed=true]").all_inner_texts() == [first]
+    assert not [url for url in page.asked if ask.DATA in url], "fetched before it was needed"
     for i, question in enumerate(QUESTIONS):
-        page.get_by_role("button", name=question, exact=True).click()
-        assert page.locator(".ask-found h2").inner_text() == question
+        example(page, question).click()
+        answered(page, question)
+        assert page.get_by_label("Your question").input_value() == question
         assert shown(page) == nearest(i)
-        assert (
-            page.get_by_role("button", name=question, exact=True).get_attribute("aria-pressed")
-            == "true"
-        )
-        assert "are shown below" in page.get_by_role("status").inner_text()
+        assert page.locator(".ask [aria-pressed=true]").all_inner_texts() == [question]
+    assert len([url for url in page.asked if ask.DATA in url]) == 1
     place = SECTIONS.index(next(section for section in SECTIONS if section.title == nearest(2)[0]))
     assert (
         page.locator(".ask-found li a").first.get_attribute("href")
@@ -139,17 +191,19 @@ def test_it_begins_with_a_question_and_finds_what_torch_finds(open_page):
 
 
 def test_the_answer_that_comes_with_the_page_is_the_scripts(open_page):
-    """Letter by letter: so nothing moves when the script begins."""
-    page = unfolded(open_page())
+    """Letter by letter."""
+    page = open_page()
     came = page.locator(".ask-found").inner_html()
     question = page.locator(".ask-found h2").inner_text()
-    page.get_by_role("button", name=question, exact=True).click()
+    example(page, question).click()
+    answered(page, question)
     assert page.locator(".ask-found").inner_html() == came
     other = next(each for each in QUESTIONS if each != question)
-    page.get_by_role("button", name=other, exact=True).click()
+    example(page, other).click()
+    answered(page, other)
     assert page.locator(".ask-found").inner_html() != came
     page.get_by_role("button", name="More like this").first.click()
-    assert page.locator(".ask-found h2").inner_text().startswith("Sections like")
+    page.locator(".ask-found h2", has_text="Sections like").wait_for()
 
 
 def test_it_says_how_often_it_is_right():
@@ -161,25 +215,30 @@ def test_it_says_how_often_it_is_right():
     typed = [("one", SECTIONS[2].page), ("other", SECTIONS[0].page)]
     more = torch.cat([found, found[:2]])
     said = ask.how_often_right(SECTIONS, questions, typed, more)
-    prepared, words = said.split(" Of 2 words and questions ")
-    assert "Of the 3 prepared questions, the first" in prepared and "question for 2," in prepared
+    written, words = said.split(" Of 2 words and short questions ")
+    assert "Of 3 whole questions" in written and "question for 2," in written
     assert "such as “one”" in words and "have named for 1," in words
     three = [search(found[:2], found[n:], k=3).places[i].tolist() for i in range(2)]
     among = sum(place in row for place, row in zip((2, 0), three, strict=True))
     assert words.endswith(f"one of the first three for {among}.")
-    assert " Of " not in ask.how_often_right(SECTIONS, questions, [], found).split("prepared")[1]
+    assert " Of " not in ask.how_often_right(SECTIONS, questions, [], found)
 
 
 def test_a_letter_with_an_index_is_printed_as_in_a_formula(tab, tmp_path):
     """There alone the page holds a title or a text twice."""
     of_scores = Section("notebooks/02_x", "2. X", "Why d_k & not d", "why", "Divide by √d, say.")
-    inside = ask.page_html([of_scores], [Question("Why?", [2])], ask.quantised(torch.ones(2, 16)))
-    (tmp_path / "page.html").write_text(f'<meta charset="utf-8">{inside}', encoding="utf-8")
+    vectors = ask.quantised(torch.ones(2, 16))
+    made = ask.page_html([of_scores], [Question("Why?", [2])], vectors, folder="")
     page = tab()
-    page.goto((tmp_path / "page.html").as_uri())
-    assert page.locator(".ask-found li a").inner_html() == "Why <i>d</i><sub>k</sub> &amp; not d"
-    assert page.locator(".ask-found li > p").last.inner_text() == "Divide by √d, say."
-    held = json.loads(page.locator("#ask-data").text_content())["sections"][0]
+    page.goto(laid(tmp_path, made))
+    for _ in ("as it came", "as the script writes it"):
+        assert (
+            page.locator(".ask-found li a").inner_html() == "Why <i>d</i><sub>k</sub> &amp; not d"
+        )
+        assert page.locator(".ask-found li > p").last.inner_text() == "Divide by √d, say."
+        example(page, "Why?").click()
+        answered(page, "Why?")
+    held = held_by(made[1])["sections"][0]
     assert held[4:] == ["Why <i>d</i><sub>k</sub> &amp; not d", None]
     assert page.get_by_role("button", name="More like this: Why d_k & not d").count() == 1
 
@@ -191,54 +250,46 @@ def test_an_answer_to_another_question_goes(open_page):
     page.get_by_role("button", name="Ask", exact=True).click()
     assert page.get_by_role("status").inner_text() == "Type a question first."
     assert answer.is_hidden()
-    words.fill(QUESTIONS[1])
+    words.fill(QUESTIONS[1].upper())
     page.keyboard.press("Enter")
-    assert answer.is_visible()
+    answered(page, QUESTIONS[1])
     words.press("End")
     words.press_sequentially("!")
     assert answer.is_hidden()
+    assert page.get_by_role("status").inner_text() == ""
     assert not page.locator(".ask [aria-pressed=true]").count()
     assert open_page().locator(".ask-found").is_visible()
 
 
 def test_the_cosine_is_told(open_page):
-    page = unfolded(open_page())
-    page.get_by_role("button", name=QUESTIONS[0], exact=True).click()
+    page = open_page()
+    example(page, QUESTIONS[0]).click()
+    answered(page, QUESTIONS[0])
     exact = cosines(vectors()[:1], vectors()[len(QUESTIONS) :]).max().item()
     assert page.locator(".ask-where").first.inner_text().split("cosine ")[1][:4] == f"{exact:.2f}"
 
 
-def test_typed_words_find_questions_and_sections(open_page):
-    page = open_page()
-    words = page.get_by_label("Your question")
-    words.fill("DECODER writ")
-    assert page.locator(".ask-matches button").all_inner_texts() == [QUESTIONS[2]]
-    words.fill("about heads")
-    assert page.get_by_role("status").inner_text() == "0 questions and 1 section with these words"
-    page.locator(".ask-matches button").click()
-    assert page.locator(".ask-found h2").inner_text() == "Sections like “Heads & tails”"
-    assert shown(page) == nearest(len(QUESTIONS) + 1)
-    words.fill("nothing like it")
-    assert page.locator(".ask-matches").is_hidden()
-    assert (
-        page.get_by_role("link", name="Search all pages for them").get_attribute("href")
-        == "../search.html?q=nothing%20like%20it"
-    )
-    words.fill("")
-    assert page.locator(".ask-matches").is_hidden()
-    assert unfolded(page).locator(".ask-prepared button").all_inner_texts() == QUESTIONS
+def test_sections_that_cannot_be_fetched_are_said_and_asked_for_again(tab, tmp_path, made):
+    page = tab()
+    page.goto(laid(tmp_path, made))
+    file = tmp_path / ask.DATA
+    file.rename(tmp_path / "away")
+    example(page, QUESTIONS[1]).click()
+    page.get_by_text("That did not work: the sections could not be fetched").wait_for()
+    (tmp_path / "away").rename(file)
+    example(page, QUESTIONS[1]).click()
+    answered(page, QUESTIONS[1])
+    assert shown(page) == nearest(1)
 
 
 def test_the_keyboard_does_all_of_it(open_page):
     page = open_page()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "ask-words"
-    page.locator(".ask-prepared summary").focus()
+    for _ in range(3):
+        page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Enter")
-    assert page.locator(".ask-found h2").inner_text() == QUESTIONS[1]
+    answered(page, QUESTIONS[1])
     assert page.evaluate("document.activeElement.textContent") == QUESTIONS[1], (
         "the focus stays where it was"
     )
@@ -246,31 +297,33 @@ def test_the_keyboard_does_all_of_it(open_page):
     title = more.get_attribute("aria-label").removeprefix("More like this: ")
     more.focus()
     page.keyboard.press("Enter")
-    assert page.locator(".ask-found h2").inner_text() == f"Sections like “{title}”"
+    page.locator(".ask-found h2", has_text=f"Sections like “{title}”").wait_for()
     assert page.evaluate("document.activeElement.tagName") == "H2", (
         "the focus goes to the new results"
     )
 
 
-def test_a_question_has_an_address(open_page):
-    page = unfolded(open_page())
-    page.get_by_role("button", name=QUESTIONS[2], exact=True).click()
-    address = page.url
-    assert address.endswith("#how-does-a-decoder-write")
+def test_an_example_has_an_address(open_page):
+    page = open_page()
+    example(page, QUESTIONS[2]).click()
+    answered(page, QUESTIONS[2])
+    assert page.url.endswith("#how-does-a-decoder-write")
     page.evaluate("location.hash = 'why-divide-by-the-root'")
-    page.wait_for_function("document.querySelector('.ask-found h2').textContent.startsWith('Why')")
+    answered(page, QUESTIONS[0])
+    assert page.get_by_label("Your question").input_value() == QUESTIONS[0]
 
 
 def test_back_leads_to_the_answer_before(open_page):
-    """Through a prepared question, a section's like, and a place on the page."""
-    page = unfolded(open_page())
+    """Through an example, a section's like, and a place on the page."""
+    page = open_page()
     heading = page.locator(".ask-found h2")
     first = heading.inner_text()
     other = next(question for question in QUESTIONS if question != first)
-    page.get_by_role("button", name=other, exact=True).click()
+    example(page, other).click()
+    answered(page, other)
     page.get_by_role("button", name="More like this").first.click()
+    page.locator(".ask-found h2", has_text="Sections like").wait_for()
     like = heading.inner_text()
-    assert like.startswith("Sections like")
     page.evaluate("location.hash = 'ask-heading'")
     assert heading.inner_text() == like
     for step, shown_then in ((-1, like), (-1, other), (-1, first), (2, like)):
@@ -279,7 +332,7 @@ def test_back_leads_to_the_answer_before(open_page):
             "text => document.querySelector('.ask-found h2').textContent === text", arg=shown_then
         )
     page.reload()
-    assert heading.inner_text() == like
+    page.locator(".ask-found h2", has_text=like).wait_for()
 
 
 def test_an_own_question_is_there_again_when_one_comes_back(tab, address):
@@ -301,7 +354,7 @@ def test_an_own_question_is_there_again_when_one_comes_back(tab, address):
     assert "search.html?q=why" in page.locator("#ask-count a").get_attribute("href")
 
 
-def test_an_own_question_is_answered_as_in_the_library(tab, address):
+def test_an_own_question_is_answered_as_in_the_library(tab, html, address):
     """The vector is made in the page, by the model in 8 bits: the sections found are those that
     the library finds in full precision, but for ties within what rounding moves.
     """
@@ -310,9 +363,10 @@ def test_an_own_question_is_answered_as_in_the_library(tab, address):
     encoder = SentenceBert.from_pretrained(minilm.checkpoint())
     page = tab()
     page.goto(address + PAGE)
-    data = json.loads(page.locator("#ask-data").inner_text())
+    data = held_by((html / ask.DATA).read_text(encoding="utf-8"))
+    asked = json.loads(page.locator("#ask-data").inner_text())["examples"]
     told = torch.frombuffer(bytearray(base64.b64decode(data["vectors"])), dtype=torch.int8)
-    told = told.view(-1, encoder.bert.config.d_model)[len(data["questions"]) :].float()
+    told = told.view(-1, encoder.bert.config.d_model)[len(asked) :].float()
     for text in (
         "why do we need several heads?",
         "How can I make my training faster",
@@ -361,28 +415,64 @@ def test_it_fits_a_phone(open_page):
     assert open_page(390).evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_without_scripts_it_says_so(open_page):
+def test_without_scripts_the_examples_are_answered(open_page):
     page = open_page(java_script_enabled=False)
-    assert page.get_by_text("here none is running").is_visible()
+    assert "here none is running" in page.locator("noscript p").inner_text()
     question = page.locator(".ask-found h2").inner_text()
-    assert shown(page) == nearest(QUESTIONS.index(question)), "one answer can be read all the same"
-    assert not page.get_by_role("button", name="More like this").count()
+    assert shown(page) == nearest(QUESTIONS.index(question))
+    lines = page.locator("noscript li").all()
+    assert len(lines) == len(QUESTIONS)
+    for i, line in enumerate(lines):
+        assert line.inner_text() == f"{QUESTIONS[i]} {nearest(i)[0]}"
+        place = [section.title for section in SECTIONS].index(nearest(i)[0]) + 1
+        href = line.locator("a").get_attribute("href")
+        assert href == f"../notebooks/0{place}_chapter.html#place-{place}"
+    assert not page.get_by_role("button").count() and not page.get_by_role("searchbox").count()
+
+
+def test_on_paper_stands_the_answer_and_no_button(open_page):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert page.locator(".ask-found h2").is_visible()
+    assert not page.locator(".ask :is(button, input):visible").count()
 
 
 def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
-    """Every question of the built page is asked, and the first section found is a place that
-    exists.
-    """
+    """Every example of the built page is asked; every section that may be found is a place."""
     if PAGE not in pages():
         pytest.skip(f"{PAGE} is not in the table of contents")
     page = tab()
-    page.set_default_timeout(5000)
     page.goto(address + PAGE)
-    unfolded(page)
-    assert page.locator(".ask-prepared button").count() >= 30
-    for button in page.locator(".ask-prepared button").all():
+    buttons = page.locator(".ask-examples button")
+    assert buttons.count() == ask.EXAMPLES
+    for button in buttons.all():
         button.click()
-        assert page.locator(".ask-found h2").inner_text() == button.inner_text()
-        for link in page.locator(".ask-found li a").all():
-            file, anchor = link.get_attribute("href").removeprefix("../").split("#")
-            assert f'id="{anchor}"' in (html / file).read_text(encoding="utf-8")
+        answered(page, button.inner_text())
+    texts = {}
+    for section in held_by((html / ask.DATA).read_text(encoding="utf-8"))["sections"]:
+        file, anchor = section[0].removeprefix("../").split("#")
+        if file not in texts:
+            texts[file] = (html / file).read_text(encoding="utf-8")
+        assert f'id="{anchor}"' in texts[file]
+
+
+def test_of_each_example_a_right_chapter_is_found_first(html):
+    """As the page says."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = BeautifulSoup((html / PAGE).read_text(encoding="utf-8"), "lxml")
+    chapters = {one.question: one.chapters for one in book_questions()}
+    nearest = page.select("noscript li")
+    assert len(nearest) == ask.EXAMPLES
+    for line in nearest:
+        link = line.a.extract()
+        number = int(re.match(r"\.\./notebooks/(\d+)", link["href"])[1])
+        assert number in chapters[line.text.strip()]
+
+
+def test_what_is_compared_does_not_hold_up_the_page(html):
+    """It lies in a file of its own: in the page it was nine tenths of it, and painted late."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = (html / PAGE).read_text(encoding="utf-8")
+    assert len(page.partition('<div class="ask">')[2].partition("</main>")[0]) < 40_000
