@@ -154,6 +154,13 @@ def _pooler_only_with_heads(vocab_size, d_model, n_layers, d_ff, max_len, n_segm
     return _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads, pooler=heads)
 
 
+def _feed_forward_biases_of_d_model(
+    vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads=False
+):
+    right = _count(vocab_size, d_model, n_layers, d_ff, max_len, n_segments, heads)
+    return right - n_layers * (d_ff - d_model)
+
+
 COUNT = Question(
     name="hw5.count_bert",
     title="How many parameters has BERT?",
@@ -164,6 +171,12 @@ COUNT = Question(
     cases=_count_cases,
     reference=count_bert,
     misconceptions=(
+        Misconception(
+            "feed_forward_biases_of_d_model",
+            "Both biases of your feed-forward layer have d_model numbers. The first of its two "
+            "layers returns d_ff numbers and has as many biases.",
+            _feed_forward_biases_of_d_model,
+        ),
         Misconception(
             "biases_forgotten",
             "You count the matrices only. Every linear layer of BERT has a bias: the four "

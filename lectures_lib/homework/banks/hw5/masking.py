@@ -382,7 +382,33 @@ _CHANGED = (
     "before it are to be trusted."
 )
 
+
+def _looks_joined(
+    tokens, chance, fate, others, looks=lambda token: "##" in token, *, bounds=_BERTS
+):
+    """What looks so is joined to what stands before it; behind a special token it is spared."""
+    starts = _starts(tokens, looks)
+    alone = [1.0 if tokens[start] in _SPECIAL else chance[start] for start in starts]
+    return _masked(tokens, alone, fate, others, word_chance=_own, bounds=bounds)
+
+
+_LOOKS = (
+    "You take a word that only looks like a piece for one: '#', or '##' elsewhere than at the "
+    "beginning. A piece that goes on with a word begins with ##; such a word has a chance of its "
+    "own."
+)
+
+
 _MISTAKES = (
+    *(
+        Misconception("word_that_looks_like_a_piece", _LOOKS, answer)
+        for answer in (
+            partial(_masked, goes_on=lambda token: token.startswith("#")),
+            partial(_masked, goes_on=lambda token: "##" in token),
+            partial(_looks_joined, looks=lambda token: token.startswith("#")),
+            _looks_joined,
+        )
+    ),
     Misconception(
         "piece_by_piece",
         "You choose each piece by its own chance. BERT's first version did so, but where 'flight "
@@ -643,18 +669,8 @@ _CHANGED = Misconception(
 )
 
 
-def _looks_joined(tokens, chance, fate, others, *, bounds=_BERTS):
-    """## anywhere joins a word to what stands before it; behind a special token it is spared."""
-    starts = _starts(tokens, lambda token: "##" in token)
-    alone = [1.0 if tokens[start] in _SPECIAL else chance[start] for start in starts]
-    return _masked(tokens, alone, fate, others, word_chance=_own, bounds=bounds)
-
-
-# Words that only look like pieces; a chance or a fate of 0 that is taken for none.
+# A chance or a fate of 0 that is taken for none.
 _SLIPS = [
-    partial(_masked, goes_on=lambda token: token.startswith("#")),
-    partial(_masked, goes_on=lambda token: "##" in token),
-    _looks_joined,
     partial(_masked, chosen=lambda chance, below: 0 < chance < below),
     partial(_masked, mask=lambda fate, masked, replaced: 0 < fate < masked),
 ]

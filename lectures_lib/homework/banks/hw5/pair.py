@@ -213,6 +213,28 @@ _RESTART = (
     "input, from 0 to its end: what tells the sentences apart is the segment."
 )
 
+
+def _padded_to_the_first(pairs, cls, sep, pad):
+    alone = [pair_input([pair], cls, sep, pad) for pair in pairs]
+    length = len(alone[0][0][0])
+    tables = [[], [], []]
+    for rows in alone:
+        for table, (row,), more in zip(tables, rows, (pad, 0, None), strict=True):
+            missing = range(len(row), length)
+            table.append(row + (list(missing) if more is None else [more] * len(missing)))
+    return tuple(tables)
+
+
+def _padded_to_the_first(pairs, cls, sep, pad):
+    rows = [pair_input([pair], cls, sep, pad) for pair in pairs]
+    n = len(rows[0][0][0])
+    tokens, segments = (
+        [each[i][0] + [filling] * (n - len(each[i][0])) for each in rows]
+        for i, filling in ((0, pad), (1, 0))
+    )
+    return tokens, segments, [list(range(len(row))) for row in tokens]
+
+
 PAIR = Question(
     name="hw5.pair_input",
     title="Two sentences, one input",
@@ -223,6 +245,12 @@ PAIR = Question(
     cases=_pair_cases,
     reference=pair_input,
     misconceptions=(
+        Misconception(
+            "padded_to_the_first_row",
+            "You pad to the length of the first row. A later one may be longer: build all rows, "
+            "then take the longest.",
+            _padded_to_the_first,
+        ),
         Misconception(
             "last_sep_forgotten",
             "Your second sentence has no [SEP] at its end. Each sentence ends with one: [CLS] A "

@@ -222,6 +222,16 @@ def _answer(
     return (i, j) if beaten != inverted else (0, 0)
 
 
+def _ends_behind_the_text(start, end, first, last, longest, *, price=0.0):
+    """Only the start has to lie in the text."""
+    found = [
+        (float(start[i] + end[j]) - price * (j - i), i, j)
+        for i in range(first, last + 1)
+        for j in range(i, min(i + longest, len(end)))
+    ]
+    return sorted(found, key=lambda pair: -pair[0])
+
+
 def _begins_before_the_last(start, end, first, last, longest, threshold, *, price=0.0):
     """The last token may end an answer, but not be one."""
     return _answer(
@@ -429,6 +439,12 @@ def _everywhere(start, end, first, last, longest, threshold, *, price=0.0):
 _BACKWARDS = "Some of your answers end before they begin: only pairs with i ≤ j are legal."
 
 _MISTAKES = (
+    Misconception(
+        "ends_behind_the_text",
+        "Your answers begin in the text, but may end behind it, in [SEP] or in the padding. The "
+        "end, too, lies between first and last.",
+        partial(_answer, pairs=_ends_behind_the_text),
+    ),
     Misconception("each_by_itself", _INDEPENDENT, partial(_answer, pairs=_each_by_itself)),
     Misconception("each_by_itself", _INDEPENDENT, partial(_answer, pairs=_each_by_itself_in_order)),
     Misconception(
@@ -612,6 +628,7 @@ _OF_CLS = (
     "larger_score_of_cls",
 )
 _AT_EDGES = (
+    "ends_behind_the_text",
     "last_token_left_out",
     "last_token_begins_nothing",
     "search_begins_at_0",

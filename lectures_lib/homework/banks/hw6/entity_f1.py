@@ -91,7 +91,11 @@ def _some(g: Generator, sizes: list[tuple[int, int]]) -> list[Case]:
             kind = _KINDS[whole(g, 0, 2)]
             right += [["O", f"B-{kind}"], [f"B-{kind}", "O"]]
             predicted += [["O", f"B-{kind}"], [f"I-{kind}", "O"]]
-            n_sentences += 2
+            # and one in which an I of another kind stands between two of the name's own
+            other = next(k for k in _KINDS if k != kind)
+            right += [[f"B-{kind}", f"I-{kind}", f"I-{kind}"]]
+            predicted += [[f"B-{kind}", f"I-{other}", f"I-{kind}"]]
+            n_sentences += 3
         words = sum(map(len, right))
         shows = (
             f"{n_sentences} sentences, {words} words, {len(_all(right))} names, "
@@ -173,6 +177,20 @@ def _names(
         else:
             open_name = None
     return [of(*name) for name in found]
+
+
+def _foreign_i_passed_over(labels):
+    """An I of another kind is in no name, and ends none."""
+    found, open_name = [], None
+    for i, label in enumerate(labels):
+        if label[0] == "B":
+            open_name = [label[2:], i, i]
+            found.append(open_name)
+        elif label == "O":
+            open_name = None
+        elif open_name and label[2:] == open_name[0]:
+            open_name[2] = i
+    return [tuple(name) for name in found]
 
 
 def _neighbours_merged(labels):
@@ -330,6 +348,7 @@ def _first_letters(predicted, right):
 
 
 _IN_SEVERAL = (  # what a single sentence with names of its own does not show
+    "foreign_i_passed_over",
     "kinds_told_by_their_first_letter",
     "rounded",
     "neighbours_merged",
@@ -343,6 +362,13 @@ _IN_SEVERAL = (  # what a single sentence with names of its own does not show
     "name_before_another_lost",
 )
 _MISTAKES = (
+    Misconception(
+        "foreign_i_passed_over",
+        "You pass over an I of another kind, and the name goes on behind it. It ends where "
+        "something stands that does not go on with it: of B-person I-place I-person only the first "
+        "word is a name.",
+        partial(_measured, decode=_foreign_i_passed_over),
+    ),
     Misconception(
         "kinds_told_by_their_first_letter",
         "You take the first letter of a kind for the kind: place and person are then one. What "

@@ -118,6 +118,15 @@ def _no_special(words, labels, max_len):
     return tokens, targets[1:-1]
 
 
+def _label_below_the_last_sep(words, labels, max_len):
+    """What is cut off leaves its label at the place where [SEP] is written."""
+    tokens, targets = piece_labels(words, labels, max_len)
+    pieces = [
+        piece for label, word in zip(labels, words, strict=True) for piece in _first(label, word)
+    ]
+    return tokens, [*targets[:-1], [*pieces, -100][len(tokens) - 2]]
+
+
 def _shifted(words, labels, max_len):
     """The labels begin at [CLS]."""
     tokens, targets = piece_labels(words, labels, max_len)
@@ -212,6 +221,12 @@ _COUNTED = (
     "for max_len - 2 pieces."
 )
 _MISTAKES = (
+    Misconception(
+        "label_below_the_last_sep",
+        "You write [SEP] over the last token that is left, and keep its label. [SEP] is no word: "
+        "-100 belongs there.",
+        _label_below_the_last_sep,
+    ),
     Misconception(
         "first_pieces_told_by_marks",
         "You take every piece without ## for a word's first. Tokenisers also cut at apostrophes "

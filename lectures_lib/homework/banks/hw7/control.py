@@ -308,6 +308,12 @@ _MISTAKES = (
         "label.",
         partial(_labels, as_whole=round),
     ),
+    Misconception(
+        "rounded",
+        "You round u · (n - 1) to the nearest whole number. The first and the last label then have "
+        "half the chance of the others; u · n, cut off as int() does, gives all the same.",
+        partial(_labels, as_whole=round, count=lambda labels: len(labels) - 1),
+    ),
     Misconception("real_labels_used", _REAL, _only_the_known),
     Misconception("real_labels_used", _REAL, _most_frequent),
     Misconception("real_labels_used", _REAL, _of_its_own_labels),

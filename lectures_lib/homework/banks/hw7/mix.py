@@ -120,6 +120,19 @@ MIX = Question(
     reference=mix_layers,
     trained=True,
     misconceptions=(
+        Misconception(
+            "weights_cut_off",
+            "Right for small weights. Large ones you cut at one height, which makes them equal. "
+            "Subtract the largest from all instead: the shares stay the same, and no exponential "
+            "is too large. softmax does so by itself.",
+            partial(_mix, shares=lambda w, gamma: w.clamp(max=80).softmax(dim=0)),
+        ),
+        Misconception(
+            "centre_rounded",
+            "You round the centre of gravity to a whole layer. It is an average and may lie "
+            "between two.",
+            partial(_mix, centre=lambda layers, s, w, gamma: (layers * s).sum().round()),
+        ),
         Misconception("softmax_forgotten", _NO_SOFTMAX, partial(_mix, shares=lambda w, gamma: w)),
         Misconception(
             "divided_by_the_sum",

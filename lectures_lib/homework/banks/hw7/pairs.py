@@ -86,6 +86,11 @@ class _SignedTurned(PairClassifier):
         return [u, v, v - u]
 
 
+class _DifferenceWithoutGradient(PairClassifier):
+    def parts(self, u, v):
+        return [u, v, (u - v).abs().detach()]
+
+
 class _Product(PairClassifier):
     def parts(self, u, v):
         return [u, v, u * v]
@@ -317,6 +322,12 @@ PAIRS = Question(
     cases=_pairs_cases,
     reference=PairClassifier,
     misconceptions=(
+        Misconception(
+            "difference_without_gradient",
+            "Your scores are right, but u and v learn nothing through the difference: it is "
+            "computed below no_grad, or detached.",
+            _DifferenceWithoutGradient,
+        ),
         Misconception("sign_kept", _SIGNED, _Signed),
         Misconception("sign_kept", _SIGNED, _SignedTurned),
         Misconception(
