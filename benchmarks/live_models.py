@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 from tools.site import BROWSERS, HTML, server  # noqa: E402
 
-NAME, ADDRESS, ROUNDS = "live_models", "book/live.html", 7
+NAME, ROUNDS = "live_models", 7
+PAGES = "book/your_own"  # of the site: the figures
 PLAIN = {"temperature": 1, "topK": 1e9, "topP": 1}
 SENTENCE = "The old keys to the cabinet are still lying on the kitchen table."
 HOLE = "The old keys to the cabinet [MASK] still lying on the kitchen table."
@@ -61,14 +62,15 @@ ASK = """async ([model, task, request]) => {
 
 def models() -> dict[str, dict]:
     """The model of each figure asked here, as the page names its files."""
-    places = lxml.html.parse(HTML / ADDRESS).xpath("//*[@data-live]")
+    pages = map(lxml.html.parse, sorted((HTML / PAGES).glob("*.html")))
+    places = [place for page in pages for place in page.xpath("//*[@data-live]")]
     told = [json.loads(place.get("data-live")) for place in places]
     return {one["figure"]: one["models"][0] for one in told if one["figure"] in ASKED}
 
 
 def main() -> None:
     """Round after round, each model once in a round."""
-    if not (HTML / ADDRESS).exists():
+    if not (HTML / PAGES).exists():
         sys.exit("There is no site in _build/html yet. Run `make book SERVE=0`.")
     chrome = next(filter(None, map(shutil.which, BROWSERS)), None)
     runs: dict[str, list[dict[str, float]]] = {}
@@ -79,7 +81,7 @@ def main() -> None:
             for figure, model in models().items():
                 name, task, request = ASKED[figure]
                 page = browser.new_page()
-                page.goto(f"http://localhost:{running.server_port}/{ADDRESS}")
+                page.goto(f"http://localhost:{running.server_port}/{PAGES}/inside.html")
                 found = page.evaluate(ASK, [model, task, request])
                 page.close()
                 assert name not in ("minilm", "masked_words") or found["tokens"] == 16, found

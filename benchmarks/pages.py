@@ -28,7 +28,14 @@ from tools.site import HTML, audit, server  # noqa: E402
 
 NAME = "pages"
 ROUNDS = 5
-BESIDE = ("welcome", "live", "motion", "through", "ask")  # of book/, the pages with live figures
+# Of book/, the pages with live figures, and the one that leads to some of them.
+BESIDE = (
+    *("welcome", "live", "motion", "through", "ask"),
+    *(
+        f"your_own/{name}"
+        for name in ("writing", "holes", "tasks", "inside", "sentences", "pictures")
+    ),
+)
 SCORES = {
     "performance": "speed",
     "accessibility": "accessibility",

@@ -634,7 +634,7 @@ assert row.argmax() == wide.tokens.index("[CLS]")
 # head because it showed something. Whether weights *explain* what a model does is disputed (Jain and Wallace, 2019, say
 # no; Wiegreffe and Pinter, 2019, answer them); chapter 16 comes back to it.
 #
-# **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks). It
+# **Your own sentence**, read by all 72 heads in your browser: [Type your own](../book/your_own/inside.md#where-a-bert-looks). It
 # begins with layer 3, head 1, the head above. Press a token it looks at, and the share is computed before your eyes.
 #
 # ## What goes wrong

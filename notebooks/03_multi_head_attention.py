@@ -651,7 +651,7 @@ assert sentence.weights[
 assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 
 # %% [markdown]
-# **Your own sentence**, read by the same 72 heads in your browser: [Type your own](../book/live.md#where-a-bert-looks).
+# **Your own sentence**, read by the same 72 heads in your browser: [Type your own](../book/your_own/inside.md#where-a-bert-looks).
 #
 # One thing can be counted at once: how much attention goes to `[CLS]`, which stands for no word.
 

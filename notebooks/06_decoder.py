@@ -169,7 +169,7 @@ draw("targets")
 # It also means that in training the model never sees its own mistakes, while in use it has to live with them.
 #
 # Both ways side by side, with a model like the one at the end of this chapter and any date of yours: [A date, letter by
-# letter](../book/live.md#a-date-letter-by-letter). Spoil a letter that training gives, and find the rows that cannot
+# letter](../book/your_own/writing.md#a-date-letter-by-letter). Spoil a letter that training gives, and find the rows that cannot
 # see it.
 #
 # ## Looking at the source

@@ -672,7 +672,7 @@ for name in ("Einstein", "Christine"):
 # less where a capital letter is involved: "situation" and "Situation" begin with different bytes, and are two words
 # to a tokenizer.
 #
-# **Your own text**, in your browser: [Type your own](../book/live.md#words-in-pieces). The byte pairs there were
+# **Your own text**, in your browser: [Type your own](../book/your_own/holes.md#words-in-pieces). The byte pairs there were
 # learned from German and English captions together; press a piece, and see the merges that made it. (The word pieces
 # above them are BERT's, for the [next page](07b_wordpiece.ipynb).)
 #

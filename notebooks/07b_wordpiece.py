@@ -181,7 +181,7 @@ for text in [*new, *messages, "Défense d'afficher!", "漢字 and ½ tea", "a" *
 # Face's tokenizer.)
 #
 # **Your own text**, in BERT's word pieces and in byte pairs, each byte pair with the merges that made it, in your
-# browser: [Type your own](../book/live.md#words-in-pieces).
+# browser: [Type your own](../book/your_own/holes.md#words-in-pieces).
 #
 # ## How the pieces are learned
 #

@@ -832,7 +832,7 @@ for count in range(1, 6):
 # lists of three. More steps make a model better at what it was trained on; the data decide what
 # that is.
 #
-# Your own list, with both models (in your browser: [Type your own](../book/live.md), the first
+# Your own list, with both models (in your browser: [Type your own](../book/your_own/writing.md), the first
 # figure, set to *Numbers*):
 
 # %% tags=["nbval-ignore-output"]

@@ -641,7 +641,7 @@ assert (
 # %% [markdown]
 # Now **your own**, in either direction: write captions between the quotation marks and run the
 # cell. (Or in the browser, token by token, with what it looked at: [Type your
-# own](../book/live.md#a-translator).)
+# own](../book/your_own/writing.md#a-translator).)
 
 # %% tags=["nbval-ignore-output"]
 to_german = stored.translator("en", "de")

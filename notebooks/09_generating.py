@@ -613,7 +613,7 @@ assert by_p[5] > by_k[5] + 0.01 and by_k[6] > by_p[6] + 0.1
 # and far fewer at $T = 2$: the heated distribution is so flat that it takes many words to reach 0.9, and they are all
 # let in.
 #
-# To turn the three knobs yourself, on a model that writes plays: [Type your own](../book/live.md#a-writer).
+# To turn the three knobs yourself, on a model that writes plays: [Type your own](../book/your_own/writing.md#a-writer).
 #
 # ## Beam search
 #
@@ -761,7 +761,7 @@ assert max(every) - min(every) < 0.06, every
 # Transformer's paper used a width of 4 and $\alpha = 0.6$, at about four times the work of greedy decoding.
 #
 # **Your own list**, and a beam that grows and is pruned, step by step, in your browser: [Type your
-# own](../book/live.md#a-beam). Number words are read by a half-trained model there, too ([chapter
+# own](../book/your_own/writing.md#a-beam). Number words are read by a half-trained model there, too ([chapter
 # 8's](08_training.ipynb) after 160 of its 600 steps). What becomes of the first list with a width of 1, with 3, and
 # then with an $\alpha$ of 2?
 #

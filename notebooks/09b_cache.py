@@ -137,7 +137,7 @@ for kept in (False, True):
 # all True. Feed-forward layers and norms look at one position at a time and need no cache at all. The keys and values
 # of cross-attention are made from the memory once, before the first step.
 #
-# A trained model does the same with a date of yours: [A cache at work](../book/live.md#a-cache-at-work) writes it
+# A trained model does the same with a date of yours: [A cache at work](../book/your_own/writing.md#a-cache-at-work) writes it
 # twice, letter by letter. Press a letter's key and value there, and the cache loses them. Which letters can it lose
 # and still write the same date?
 #

@@ -681,7 +681,7 @@ assert len(letters.encode("ROMEO:\n")) == 7
 # %% [markdown]
 # Names stand alone on a line, most sentences have verbs, lines break about where verse might. It
 # still makes no sense. **Now yours:** change the beginning, the temperature or the length, here or,
-# letter by letter, in your browser: [Type your own](../book/live.md#a-writer).
+# letter by letter, in your browser: [Type your own](../book/your_own/writing.md#a-writer).
 #
 # Its rival is again one that only counts: a table of what came after the last six letters, spaces
 # and signs (**n-grams**, here of 7 characters). For rows that it has hardly seen, it leans on a

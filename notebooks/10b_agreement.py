@@ -686,7 +686,7 @@ draw("three_masks")
 #
 # **Your own sentence**, with a hole and two words for it: in your browser two models say which word
 # they find likelier. The model of WikiText-2 sees the left side only, a BERT with six layers sees
-# both: [Type your own](../book/live.md#which-of-two-words). How many words can you put between
+# both: [Type your own](../book/your_own/holes.md#which-of-two-words). How many words can you put between
 # *keys* and *are*?
 #
 # ## What goes wrong

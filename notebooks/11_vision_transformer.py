@@ -717,7 +717,7 @@ for digit, ax in enumerate(panels):
 plt.show()
 
 # %% [markdown]
-# (Your own digit, with its rollout: [Type your own](../book/live.md#a-vit-that-reads-your-digit).)
+# (Your own digit, with its rollout: [Type your own](../book/your_own/pictures.md#a-vit-that-reads-your-digit).)
 #
 # Such pictures invite a story: "it looks at the loop". Check it first. If rollout says what
 # matters, then blanking a patch that it marks should lower the score of the right digit most. We

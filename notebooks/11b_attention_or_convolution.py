@@ -447,7 +447,7 @@ ax.set(ylim=(0.7, 0.95))
 plt.show()
 
 # %% [markdown]
-# You can [change such pictures yourself](../book/live.md#a-vit-that-reads-your-digit): choose *A
+# You can [change such pictures yourself](../book/your_own/pictures.md#a-vit-that-reads-your-digit): choose *A
 # garment*. The ViT in that figure had to fit into a page. It has 16 patches of 7 × 7, and names
 # 87.0 %<!-- drawn_garments: stored/test .1f --> of the test pictures. Move a thousand of them by
 # four pixels, and it is right for 82.1 %<!-- drawn_garments: moved/4 .1f --> instead of 87.6 %<!--

@@ -614,7 +614,7 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 
 # %% [markdown]
 # "Dog" is in the *other* sentence. Nothing in the program links the two; they stand in one row, and that is enough.
-# ([Type your own](../book/live.md#where-a-bert-looks) takes any sentence.)
+# ([Type your own](../book/your_own/inside.md#where-a-bert-looks) takes any sentence.)
 
 # %% [markdown]
 # **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens

@@ -956,7 +956,7 @@ ask("The key to the cabinet [MASK] on the table.", k=2)
 
 # %% [markdown]
 # Now **your own sentence**, with `[MASK]` where a word is missing; or hide words with a click: [Type your
-# own](../book/live.md#a-bert-that-fills-holes).
+# own](../book/your_own/holes.md#a-bert-that-fills-holes).
 #
 # The model is not good at everything:
 

@@ -249,7 +249,7 @@ beside("40 % chosen")
 # </details>
 #
 # **Hide more and more** of a sentence of your own, and see what a model can still guess: [Type your
-# own](../book/live.md#hide-more-and-more). Before you turn its dial to 75 %: which kind of piece
+# own](../book/your_own/holes.md#hide-more-and-more). Before you turn its dial to 75 %: which kind of piece
 # will it still guess right? (That model was trained with 15 % chosen. It shows how much harder a
 # hole becomes, not what one learns from it.)
 #

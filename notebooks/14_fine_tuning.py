@@ -717,7 +717,7 @@ del regressor  # with its gradients, 0.13 GB
 # "not to know somebody's whereabouts" is to "have no idea where he is". A good score on a test
 # split says how a model does on *such* sentences.
 #
-# Try [your own pairs](../book/live.md#how-alike-are-two-sentences): what do the score and the
+# Try [your own pairs](../book/your_own/tasks.md#how-alike-are-two-sentences): what do the score and the
 # cosine say of a sentence and itself?
 #
 # <details><summary>And entailment?</summary>
@@ -931,7 +931,7 @@ for text, scores in zip(
 
 # %% [markdown]
 # It has two answers only, no "mixed" and no "not a film". It takes *The jokes are old* for praise,
-# wrongly. [Type your own](../book/live.md#praise-or-complaint).
+# wrongly. [Type your own](../book/your_own/tasks.md#praise-or-complaint).
 
 # %% [markdown]
 # ## What goes wrong

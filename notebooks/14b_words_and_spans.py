@@ -879,9 +879,9 @@ assert abs(at[0][1] - 0.75) < 0.05 and 0.06 < at[6][1] - at[0][1] < 0.18
 assert abs(at[0][2] - at[6][2]) < 0.04 and at[6][2] > 0.8 and 0.4 < at[12][2] < 0.62
 
 # %% [markdown]
-# Try your own [messages](../book/live.md#names-in-a-message).
+# Try your own [messages](../book/your_own/tasks.md#names-in-a-message).
 #
-# And [questions](../book/live.md#a-question-about-a-text).
+# And [questions](../book/your_own/tasks.md#a-question-about-a-text).
 #
 # <details><summary>With other tools</summary>
 #

@@ -681,7 +681,7 @@ assert one_sense[6] - two_senses[6] > 0.06 and two_senses[6] - two_words[6] > 0.
 # than that in every state, and the means of the first two lines are less than a tenth apart.
 # (Single words differ: exercise 2.) Two different words have less than 0.3.
 #
-# Try [two sentences of your own](../book/live.md#one-word-two-sentences), and see how a word's
+# Try [two sentences of your own](../book/your_own/inside.md#one-word-two-sentences), and see how a word's
 # vectors move apart.
 #
 # ## What goes wrong

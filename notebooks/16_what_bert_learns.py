@@ -326,7 +326,7 @@ for head in (8, 0):
 # the top shows only weights above one half; "farmer" gives "sold" less.)
 #
 # **Your own sentence**, read by the same 72 heads, piece by piece: [Type your
-# own](../book/live.md#where-a-bert-looks).
+# own](../book/your_own/inside.md#where-a-bert-looks).
 #
 # ### Heads against a fixed offset
 #

@@ -457,7 +457,7 @@ for task in tasks:
 # </details>
 #
 # **Read a sentence of your own.** These probes for tags, and those of the control task, [run on
-# what you type](../book/live.md#a-sentence-read-by-probes). Try *watch*, as a verb and as a noun.
+# what you type](../book/your_own/inside.md#a-sentence-read-by-probes). Try *watch*, as a verb and as a noun.
 # The probe on the embeddings has only the word and its place to go by. From which state on do the
 # probes tell the two apart, and what does the control probe say about *watch*?
 #

@@ -420,7 +420,7 @@ if STS_B:
 # 0.793<!-- sentence_vectors: untrained/pooler/spearman .3f -->. Bad enough to matter, good enough
 # to go unnoticed.
 #
-# **Your own sentences**: [Type your own](../book/live.md#near-by-meaning). Can you find two that
+# **Your own sentences**: [Type your own](../book/your_own/sentences.md#near-by-meaning). Can you find two that
 # mean the same and lie far apart?
 #
 # ## Three ways to train

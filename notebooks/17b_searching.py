@@ -163,7 +163,7 @@ for i in range(2):
 #
 # **On a map** the nearest would lie side by side, but a page has two dimensions, and the vectors have 384. Sixty-four
 # short sentences on eight topics stand along the two directions in which they differ most, and your own come between
-# them: [Type your own](../book/live.md#a-map-of-sentences). Does the solid line, to the nearest in all dimensions, stay
+# them: [Type your own](../book/your_own/sentences.md#a-map-of-sentences). Does the solid line, to the nearest in all dimensions, stay
 # within the topic, and does the dashed one, to the nearest on the map? Where does a sentence land that is on none of
 # the topics, and what is its highest cosine? And one on two topics at once?
 #

@@ -822,7 +822,7 @@ assert left < right / 5
 # %% [markdown]
 # No: *new york* is eight times as likely the one way, *this house* fourteen times the other. Fill
 # "He drank [MASK] [MASK]." in both orders yourself: [Type your
-# own](../book/live.md#a-bert-that-fills-holes).
+# own](../book/your_own/holes.md#a-bert-that-fills-holes).
 #
 # <details><summary>Writing by filling holes</summary>
 #

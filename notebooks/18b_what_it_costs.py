@@ -881,7 +881,7 @@ assert max(far) < 0.35 and min(near) > 0.6
 # an error.
 #
 # Type the three sentences into one line: in which layers does *cabinet* look across a full stop
-# ([Type your own](../book/live.md#where-a-bert-looks))?
+# ([Type your own](../book/your_own/inside.md#where-a-bert-looks))?
 #
 # ### A counter that does not count
 #

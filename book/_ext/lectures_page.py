@@ -139,7 +139,12 @@ def _chapter(number: str, anchor: str | None) -> Place:
 
 
 def _page(page: str, anchor: str | None) -> Place:
-    """A page of book/, or one of its sections: "Primer: Softmax"."""
+    """A page of book/, or one of its sections: "Primer: Softmax"; a section of "live" is on one of the
+    pages that this one leads to.
+    """
+    if page == "live" and anchor:
+        rooms = (BOOK / "your_own").glob("*.md")
+        page = next((f"your_own/{file.stem}" for file in rooms if anchor in headings(file)), page)
     file = BOOK / f"{page}.md"
     known = headings(file) if file.exists() else {}
     title = next(iter(known.values()), "")

@@ -1,7 +1,7 @@
 """The directive {live}: a model of the course at work in the page, on what the reader types.
 
-In a notebook, whose cells know no directives, a link to the figure's section brings it: the figure
-stands behind the paragraph with the link. The sections are those of three pages: "Type your own"
+In a notebook, whose cells know no directives, and on the first page, a link to the figure's section
+brings it: the figure stands behind the paragraph with the link. Elsewhere a link is a link. The sections are those of the pages "Type your own"
 (type_your_own.py), "Mechanisms in motion", whose figures need no model (motion.py), and "One
 sentence, all the way down" (at_work.py, through.py).
 
@@ -41,7 +41,7 @@ SCRIPTS = Path(__file__).parents[1] / "live"
 FOLDER = "live"  # of the site
 COLOURS = ("share", "prediction", "error", "control", "active", "quiet")  # beside those of the card
 FIGURES = {**type_your_own.FIGURES, **at_work.FIGURES, **through.FIGURES, **motion.FIGURES}
-PAGES = {one.PAGE: one.SECTIONS for one in (type_your_own, motion, through)}
+PAGES = type_your_own.PAGES | {one.PAGE: one.SECTIONS for one in (motion, through)}
 # Of some figures there is more: colours, and a style sheet beside live.css.
 MORE = {
     **dict.fromkeys(motion.FIGURES, (motion.COLOURS, "motion.css")),
@@ -142,9 +142,11 @@ def rounding(figure: str) -> str:
 
 
 def bring(app: Sphinx, doctree: nodes.document) -> None:
-    """Behind a paragraph that links to a figure's section: the figure, once a page."""
+    """Behind a paragraph that links to a figure's section: the figure, once a page. Of chapters, and
+    of the first page.
+    """
     page, brought = app.env.docname, set()
-    if page in PAGES:
+    if not page.startswith("notebooks/") and page != app.config.root_doc:
         return
     for link in list(doctree.findall(addnodes.pending_xref)):
         target = str(link.get("reftarget", ""))

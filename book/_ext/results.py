@@ -45,7 +45,7 @@ HEADING = re.compile(r"^#{1,4} .+$", re.MULTILINE)
 
 @cache
 def pages(listed: Path = PAGES, folder: Path = FOLDER) -> dict[str, dict[str, dict[str, Any]]]:
-    """For each page its files, and for each file `asks`, `found` and `axis`.
+    """For each page its files, and for each file `asks`, `found`, `first` and `axis`.
 
     Raises:
         ValueError: if a file is on no page or on two, or a page names one that there is not.
@@ -117,7 +117,9 @@ def quoting() -> dict[str, dict[Path, int]]:
     """
     found: dict[str, dict[Path, int]] = {}
     notebooks = sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))
-    for page in [*notebooks, *sorted((ROOT / "book").glob("*.md"))]:
+    book = {*(ROOT / "book").glob("*.md"), *(ROOT / "book" / "your_own").glob("*.md")}
+    book.remove(ROOT / "book" / "results.md")  # which shows them all
+    for page in [*notebooks, *sorted(book)]:
         for name in QUOTE.findall(prose(page)):
             places = found.setdefault(name, {})
             places[page] = places.get(page, 0) + 1
@@ -260,7 +262,17 @@ class Results(SphinxDirective):
         files = pages().get(self.arguments[0])
         if files is None:
             raise self.error(f"results.yml has no page {self.arguments[0]!r}: {', '.join(pages())}")
-        return [self.section(name, told_of) for name, told_of in files.items()]
+        sections = [self.section(name, told_of) for name, told_of in files.items()]
+        return [*self.in_short(files), *sections]
+
+    def in_short(self, files: dict[str, dict[str, Any]]) -> list[nodes.Node]:
+        """What to look at first: a line for each file that is `first`, or for all of a few."""
+        lines = [
+            f"- [{files[name]['asks']}](/book/results/{home(name)}.md#{anchor(name)}) {answer(name)}"
+            for name in [name for name in files if files[name].get("first")] or files
+        ]
+        found = self.parse_text_to_nodes("\n".join(lines))
+        return [nodes.container("", nodes.rubric("", "In short"), *found, classes=["in-short"])]
 
     def section(self, name: str, told_of: dict[str, Any]) -> nodes.section:
         """One file."""

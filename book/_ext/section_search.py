@@ -32,6 +32,7 @@ WEIGHTS = {
     "book/primer": 0.9,
     "book/glossary": 0.7,
     "book/live": 0.8,
+    "book/your_own/": 0.8,
     "book/motion": 0.8,
     "book/through": 0.8,
     "exercises/": 0.45,

@@ -1,6 +1,6 @@
-"""The figures of the page "Type your own": the course's models at work on what the reader types.
+"""The figures of the pages "Type your own": the course's models at work on what the reader types.
 
-They are listed in its order, and made in the modules that are imported here. Each function gives
+They are listed in the order of the pages, and made in the modules that are imported here. Each function gives
 what its script in book/live must know, and an example that the library makes while the site is
 built: what stands there without scripts, and on paper.
 """
@@ -16,8 +16,7 @@ from hiding import hiding
 from probes import probes
 from sentence_map import sentence_map
 
-PAGE = "book/live"
-# In the order of the page.
+# In the order of the pages.
 FIGURES = {
     "translator": translator,
     "beams": beams,
@@ -39,25 +38,37 @@ FIGURES = {
     "sentence_map": sentence_map,
     "digits": digits,
 }
-# The address of each figure's section there.
-SECTIONS = {
-    "a-translator": "translator",
-    "a-beam": "beams",
-    "a-writer": "writer",
-    "a-date-letter-by-letter": "dates",
-    "a-cache-at-work": "remembering",
-    "words-in-pieces": "pieces",
-    "a-bert-that-fills-holes": "filler",
-    "which-of-two-words": "agreement",
-    "hide-more-and-more": "hiding",
-    "praise-or-complaint": "sentiment",
-    "how-alike-are-two-sentences": "similarity",
-    "names-in-a-message": "entities",
-    "a-question-about-a-text": "answers",
-    "where-a-bert-looks": "reader",
-    "one-word-two-sentences": "senses",
-    "a-sentence-read-by-probes": "probes",
-    "near-by-meaning": "nearness",
-    "a-map-of-sentences": "sentence_map",
-    "a-vit-that-reads-your-digit": "digits",
+# The pages that book/live.md leads to, and on each the address of every figure's section.
+PAGES = {
+    "book/your_own/writing": {
+        "a-translator": "translator",
+        "a-beam": "beams",
+        "a-writer": "writer",
+        "a-date-letter-by-letter": "dates",
+        "a-cache-at-work": "remembering",
+    },
+    "book/your_own/holes": {
+        "words-in-pieces": "pieces",
+        "a-bert-that-fills-holes": "filler",
+        "which-of-two-words": "agreement",
+        "hide-more-and-more": "hiding",
+    },
+    "book/your_own/tasks": {
+        "praise-or-complaint": "sentiment",
+        "how-alike-are-two-sentences": "similarity",
+        "names-in-a-message": "entities",
+        "a-question-about-a-text": "answers",
+    },
+    "book/your_own/inside": {
+        "where-a-bert-looks": "reader",
+        "one-word-two-sentences": "senses",
+        "a-sentence-read-by-probes": "probes",
+    },
+    "book/your_own/sentences": {
+        "near-by-meaning": "nearness",
+        "a-map-of-sentences": "sentence_map",
+    },
+    "book/your_own/pictures": {
+        "a-vit-that-reads-your-digit": "digits",
+    },
 }

@@ -23,7 +23,10 @@ import notebooks  # noqa: E402
 
 TWINS = notebooks.twins()
 PAGES = sorted(
-    [*TWINS, *ROOT.glob("book/*.md"), *ROOT.glob("book/results/*.md"), ROOT / "README.md"]
+    [
+        *(*TWINS, ROOT / "README.md"),
+        *(page for room in ("", "results/", "your_own/") for page in ROOT.glob(f"book/{room}*.md")),
+    ]
 )
 PUBLISHED_RESULTS = sorted((ROOT / "book" / "results").glob("*.json"))
 

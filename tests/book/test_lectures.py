@@ -83,7 +83,7 @@ def test_every_checked_claim_is_named_beside_its_item():
         ("published#glue", "published/glue.md#glue-when-bert-came-out", "Table: GLUE when"),
         ("hw2", "../exercises/hw2_transformer.ipynb", "Homework 2"),
         ("references", "references.md", "References"),
-        ("live#a-translator", "live.md#a-translator", "Type your own: A translator"),
+        ("live#a-translator", "your_own/writing.md#a-translator", "Type your own: A translator"),
     ],
 )
 def test_a_place_leads_somewhere(written, address, words):

@@ -70,7 +70,7 @@ def test_a_live_figure_is_one_of_the_chapters_and_each_chapter_with_some_shows_o
         figure
         for page, sections in live.PAGES.items()
         for section, figure in sections.items()
-        if f"{page.split('/')[1]}.md#{section})" in text
+        if f"{page.removeprefix('book/')}.md#{section})" in text
     } - TALLER_THAN_A_SLIDE
     on_slides = [slide["live"] for slide in slides.read(name)["slides"] if "live" in slide]
     assert len(on_slides) == bool(its) and its >= set(on_slides)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from live_page import ADDRESS, EVERY_FIGURE, MODULES, with_one_figure
+from live_page import ADDRESS, EVERY_FIGURE, MODULES, PAGE_OF, with_one_figure
 from sitemap import ROOT, load_site_tool
 from tabs import Tabs, shown
 
@@ -272,11 +272,12 @@ def timed(browser):
 def live(tab, address):
     """A function that opens the page as a reader would; script errors fail the test. `only`: of its
     live figures the one that the test uses (each costs time, and all are seen by test_pages.py).
+    Without a path it is the figure's page of "Type your own".
     """
     opened = []
 
-    def open_it(width=1000, path=ADDRESS, only="", **options):
-        page = tab(width, 900, **options)
+    def open_it(width=1000, path="", only="", **options):
+        page, path = tab(width, 900, **options), path or PAGE_OF.get(only, ADDRESS)
         opened.append(page)
         page.goto(address + path + (only and f"?only={only}"))
         if options.get("java_script_enabled", True):

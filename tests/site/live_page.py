@@ -1,10 +1,20 @@
-"""The page "Type your own", as its tests use it."""
+"""The pages "Type your own", as their tests use them."""
 
 import json
+import re
 
 import lxml.html
+from sitemap import ROOT
 
-ADDRESS = "book/live.html"
+OVERVIEW = "book/live.html"
+# The page of each figure, and the figures of each page in their order.
+PAGE_OF = {
+    name: f"book/your_own/{page.stem}.html"
+    for page in sorted((ROOT / "book" / "your_own").glob("*.md"))
+    for name in re.findall(r"^```\{live\} (\w+)", page.read_text("utf-8"), re.MULTILINE)
+}
+YOUR_OWN = {page: [name for name in PAGE_OF if PAGE_OF[name] == page] for page in PAGE_OF.values()}
+ADDRESS = PAGE_OF["reader"]  # one of them, for tests that need no more
 # The live figures of each chapter, in their order.
 IN_CHAPTERS = {
     "01_bottleneck": ["gate"],

@@ -8,7 +8,7 @@ import axe
 import computed
 import pytest
 import torch
-from live_page import ADDRESS, EVERY_FIGURE, figure, file_name
+from live_page import EVERY_FIGURE, PAGE_OF, figure, file_name
 
 from lectures_lib import stored
 from lectures_lib.models.minilm import checkpoint
@@ -170,7 +170,7 @@ def test_a_readers_sentence_is_judged(live):
 def used(tabs, address):
     """The page for the tests that type all that is read: it fetches each file once."""
     page = tabs.take(1000, 900)
-    page.goto(address + ADDRESS)
+    page.goto(address + PAGE_OF["sentiment"])
     page.wait_for_function(EVERY_FIGURE)
     yield page
     assert not page.wrong
@@ -227,7 +227,7 @@ def test_of_a_short_text_nothing_is_said(live):
 
 
 def test_figures_of_one_page_fetch_their_common_file_once(live):
-    page = live()
+    page = live(path=PAGE_OF["sentiment"])
     for title in (PRAISE, ALIKE, NAMES, ANSWERS):
         box = figure(page, title)
         box.locator(".lv-go").click()

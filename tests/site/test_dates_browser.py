@@ -8,7 +8,7 @@ import random
 import axe
 import pytest
 import torch
-from live_page import figure, file_name, press
+from live_page import PAGE_OF, figure, file_name, press
 
 from lectures_lib import decoding, stored
 from lectures_lib.data import dates
@@ -326,5 +326,5 @@ def test_axe_finds_nothing(live):
 
 
 def test_without_scripts_the_first_date_stands_there(live):
-    page = live(java_script_enabled=False)
+    page = live(path=PAGE_OF["dates"], java_script_enabled=False)
     assert "june 12, 2017, in training, all at once" in page.inner_text("main")

@@ -8,7 +8,7 @@ import re
 import axe
 import pytest
 import torch
-from live_page import EVERY_FIGURE, between, file_name, swipe
+from live_page import EVERY_FIGURE, PAGE_OF, between, file_name, swipe
 
 from lectures_lib import data, results, stored
 from lectures_lib.analysis.rollout import rollout
@@ -17,7 +17,7 @@ from lectures_lib.data.strokes import brushed, digit_image, displaced
 from lectures_lib.tasks.sentence_bert import cosines
 
 pytestmark = pytest.mark.browser
-PAGE = "book/live.html"
+PAGE = PAGE_OF["digits"]
 TOLERANCE = 1e-5
 TITLE = "A digit or a garment that you draw"
 # A change of the page's own, and what its ViT makes of the picture.
@@ -339,7 +339,7 @@ def test_how_far_to_believe_it_stands_behind_the_figure(drawing):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(path=PAGE)
     box = page.get_by_role("group", name=TITLE)
     for kind, button in (("A digit", "a test image: 4"), ("A garment", "coat")):
         box.get_by_label("What you draw").select_option(kind)

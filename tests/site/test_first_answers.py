@@ -9,6 +9,7 @@ import re
 import sys
 
 import pytest
+from live_page import PAGE_OF
 from sitemap import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
@@ -31,7 +32,7 @@ ANSWERED = """(box) => !/Shown|Fetching|Starting|Computing/.test(box.querySelect
 @pytest.mark.browser
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_first_answer_is_the_models(live, name):
-    page = live()
+    page = live(path=PAGE_OF[name])
     box = page.locator(BOX.format(name))
     box.get_by_text("Shown: what it makes of the example.").wait_for()
     at_first = box.evaluate(SEEN)

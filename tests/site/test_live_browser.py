@@ -8,7 +8,7 @@ import axe
 import computed
 import pytest
 import torch
-from live_page import figure, file_name
+from live_page import PAGE_OF, figure, file_name
 
 from lectures_lib import stored
 from lectures_lib.blocks.recording import record
@@ -160,7 +160,7 @@ def translation(box):
 
 
 def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
-    page = live()
+    page = live(path=PAGE_OF["translator"])
     page.wait_for_load_state("networkidle")
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
     translation(translate(page, "Ein Hund."))
@@ -303,7 +303,7 @@ def test_axe_finds_nothing(live):
 
 
 def test_without_scripts_an_example_stands_there(live):
-    page = live(java_script_enabled=False)
+    page = live(path=PAGE_OF["translator"], java_script_enabled=False)
     assert "Zwei Hunde spielen im Schnee. →" in page.inner_text("main")
     assert page.locator(".live button").count() == 0
 

@@ -7,7 +7,7 @@ import computed
 import lxml.html
 import pytest
 import torch
-from live_page import IN_CHAPTERS, figure
+from live_page import IN_CHAPTERS, PAGE_OF, figure
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
@@ -108,7 +108,7 @@ def test_a_tree_grows_and_can_be_stepped_through(live):
 
 @pytest.mark.parametrize(("motion", "pause"), [("reduce", 900), ("no-preference", 500)])
 def test_it_grows_slower_for_those_who_asked_for_less_motion(timed, address, motion, pause):
-    page = timed(f"{address}book/live.html?only=beams", motion)
+    page = timed(f"{address}{PAGE_OF['beams']}?only=beams", motion)
     step = figure(page, BEAM).get_by_role("slider", name="Step")
     figure(page, BEAM).get_by_role("button", name="Watch it grow").click()
     for n in range(1, 4):
@@ -129,12 +129,12 @@ def test_whatever_is_typed_is_searched(live, text):
 
 
 def test_a_sentence_that_is_missing_or_too_many_is_said(live):
-    page = live()
+    page = live(only="senses")
     box = figure(page, SENSES)
     box.get_by_role("textbox", name="Second sentence").fill("")
     box.get_by_role("button", name="Compare", exact=True).click()
     assert "Type two sentences" in box.get_by_role("status").inner_text()
-    box = figure(page, NEAR)
+    box = figure(live(only="nearness"), NEAR)
     for lines, said in (("one", "two sentences at least"), ("a\n" * 9, "9 sentences are too many")):
         box.get_by_role("textbox").fill(lines)
         box.get_by_role("button", name="Compare").click()
@@ -230,14 +230,18 @@ def test_sentences_are_compared(live):
 
 
 def test_axe_finds_nothing(live):
-    page = live()
+    page = live(only="beams")
     search(page, "Ein Hund.").locator(".lv-node").first.wait_for()
-    figure(page, PIECES).get_by_role("button", name="Cut it").click()
-    figure(page, SENSES).get_by_role("button", name="Compare", exact=True).click()
-    figure(page, NEAR).get_by_role("button", name="Compare").click()
-    for title in (SENSES, NEAR):
-        figure(page, title).locator(".lv-status:empty").wait_for(state="attached")
     assert axe.by_day_and_night(page, ".live") == []
+    for name, title, button in (
+        ("pieces", PIECES, "Cut it"),
+        ("senses", SENSES, "Compare"),
+        ("nearness", NEAR, "Compare"),
+    ):
+        page = live(only=name)
+        figure(page, title).get_by_role("button", name=button, exact=True).click()
+        figure(page, title).locator(".lv-status:empty").wait_for(state="attached")
+        assert axe.by_day_and_night(page, ".live") == [], name
 
 
 @pytest.mark.parametrize("chapter", IN_CHAPTERS)

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from live_page import ADDRESS, AT_REST, EVERY_FIGURE, box_of, file_name, said
+from live_page import AT_REST, EVERY_FIGURE, PAGE_OF, box_of, file_name, said
 
 pytestmark = pytest.mark.browser
 MODELS = "/live/models/"
@@ -109,8 +109,9 @@ def fresh(browser, address):
 class InAFigure:
     """A live figure whose button is pressed."""
 
-    def __init__(self, name, path=ADDRESS, model="", vocabulary=""):
-        self.name, self.path, self.model, self.vocabulary = name, path, model, vocabulary
+    def __init__(self, name, path="", model="", vocabulary=""):
+        self.name, self.path = name, path or PAGE_OF[name]
+        self.model, self.vocabulary = model, vocabulary
 
     def open(self, fresh, **options):
         return fresh(self.path, "" if "through" in self.path else self.name, **options)

@@ -6,32 +6,37 @@ whatever she types.
 import re
 
 import pytest
-from live_page import ADDRESS, AT_REST, EVERY_FIGURE, box_of, said
+from live_page import AT_REST, EVERY_FIGURE, PAGE_OF, YOUR_OWN, box_of, said
 
 pytestmark = pytest.mark.browser
 MOTION, THROUGH = "book/motion.html", "book/through.html"
 # What each says to an empty field, or to one with a blank, from which the writer goes on; two ask for
 # a hole.
+SAID = {
+    "translator": "Type a sentence first.",
+    "beams": "Type a sentence first.",
+    "writer": "at least one letter",
+    "dates": "Type a date first.",
+    "remembering": "Type a date first.",
+    "pieces": "Type a text first.",
+    "filler": "There is no hole yet",
+    "agreement": "There is no hole yet",
+    "hiding": "Type a sentence first.",
+    "sentiment": "Type something first.",
+    "similarity": "Type something first.",
+    "entities": "Type something first.",
+    "answers": "Type something first.",
+    "reader": "Type a sentence first.",
+    "senses": "Type two sentences first.",
+    "probes": "Type a sentence first.",
+    "nearness": "Type two sentences at least",
+    "sentence_map": "Type a sentence first.",
+}
 EMPTY = {
-    ADDRESS: {
-        "translator": "Type a sentence first.",
-        "beams": "Type a sentence first.",
-        "writer": "at least one letter",
-        "dates": "Type a date first.",
-        "remembering": "Type a date first.",
-        "pieces": "Type a text first.",
-        "filler": "There is no hole yet",
-        "agreement": "There is no hole yet",
-        "hiding": "Type a sentence first.",
-        "sentiment": "Type something first.",
-        "similarity": "Type something first.",
-        "entities": "Type something first.",
-        "answers": "Type something first.",
-        "reader": "Type a sentence first.",
-        "senses": "Type two sentences first.",
-        "probes": "Type a sentence first.",
-        "nearness": "Type two sentences at least",
-        "sentence_map": "Type a sentence first.",
+    **{
+        path: {name: SAID[name] for name in names if name in SAID}
+        for path, names in YOUR_OWN.items()
+        if set(names) & set(SAID)
     },
     MOTION: {"dice": "Type a sentence first.", "filling": "Type a word or more."},
     THROUGH: {"through": "Type a sentence first.", "at_work": "Type a sentence first."},
@@ -74,7 +79,7 @@ def test_a_failed_download_is_said_by_every_figure(live, path):
 def test_without_its_first_answer_a_figure_begins_all_the_same(tab, address):
     page = tab()
     page.context.route("**/answers/**", lambda route: route.fulfill(status=404, body="<p>No</p>"))
-    page.goto(address + ADDRESS)
+    page.goto(address + PAGE_OF["reader"])
     page.wait_for_function(EVERY_FIGURE)
     page.context.unroute("**/answers/**")
     assert any("/answers/" in url for url in page.asked) and not page.wrong

@@ -92,7 +92,7 @@ def test_a_live_figure_that_nobody_used_is_its_example(paper):
     page = paper("notebooks/08b_judging")
     still = page.locator(".live .lv-still")
     assert "Zwei Hunde spielen im Schnee. →" in still.inner_text()
-    assert "/book/live.html#a-translator" in still.inner_text()
+    assert "/book/your_own/writing.html#a-translator" in still.inner_text()
     assert "needs scripts" not in still.inner_text()
     assert not page.locator(".live textarea").is_visible()
     page.locator(".live").evaluate("live => live.classList.add('lv-used')")

@@ -10,7 +10,7 @@ import computed
 import pytest
 import torch
 import yaml
-from live_page import figure
+from live_page import PAGE_OF, figure
 from sitemap import ROOT
 from sklearn.decomposition import PCA
 
@@ -212,7 +212,6 @@ def test_axe_finds_nothing(live):
 
 
 def test_what_eight_bits_change_stands_behind_every_rounded_model(live):
-    page = live()
     measured = json.loads((ROOT / "book" / "results" / "eight_bits.json").read_text("utf-8"))
     for name, words in {
         **dict.fromkeys(
@@ -225,5 +224,6 @@ def test_what_eight_bits_change_stands_behind_every_rounded_model(live):
         **dict.fromkeys(("sentiment", "entities", "reader", "senses", "probes"), "8 bits"),
         "digits": "In half precision, not in 8 bits",
     }.items():
+        page = live(path=PAGE_OF[name])
         behind = page.locator(f'.live[data-live*=\'"figure": "{name}"\'] + .lv-rounding')
         assert words in behind.inner_text(), name
