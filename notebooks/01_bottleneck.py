@@ -162,6 +162,8 @@ draw("gate")
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 0.5 -->
+#
 # About 0.5, for $0.9^6 = 0.53$. "About 0.9" would be right for one word, but every word takes a tenth of what is left. To
 # remember for long, a gate must stay very close to 1.
 #
@@ -384,6 +386,8 @@ def exact(model, pairs, **options):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: nearly all -->
+#
 # Nearly all: 0.98<!-- rnn_attention: single_numbers/exact/1/mean .2f --> of them, on average over four seeds
 # ([results](../book/results/attention.md#rnn-attention)). So the model has not learned numbers by heart; it has learned
 # how they are built, the German order of the digits included.
@@ -409,6 +413,8 @@ assert exact(only_single, test_lists[1]) > 0.9
 # 0.1?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: less than 0.1 -->
 #
 # Less than 0.1: on average over four seeds 0.03<!-- rnn_attention: gru/exact/2/mean .2f --> of them, beside 0.76<!--
 # rnn_attention: gru/exact/1/mean .2f --> of the single numbers. If each number of a list came out as well as a number
@@ -501,9 +507,11 @@ for name, numbers in by_hand(torch.tensor([0.0, 2.0])).items():
 
 # %% [markdown]
 # **Predict.** The decoder has written "fünf und", and its state has moved on to $s = (2, 0)$. Which word gets the most
-# attention now, "twenty", "five" or the comma?
+# attention now: "twenty", "five" or the comma?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: "twenty" -->
 #
 # "Twenty", with 0.82: the two words have changed roles. "Five" is tempting, for its state (1, 0) points the same way as
 # (2, 0). But additive attention does not compare directions: it adds the two vectors, and squeezes each sum with tanh.
@@ -589,6 +597,8 @@ assert_close(
 # What about lists of *five*: nearly all, about half, or no more than a third?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: no more than a third -->
 #
 # No more than a third: 0.08<!-- rnn_attention: additive/exact/5/mean .2f --> on average over four seeds. (The number is
 # unstable: on other processors we have seen up to a third.) "Nearly all" is tempting, for the model may look at every
@@ -877,10 +887,12 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
-# model gets nearly all single numbers right. How many does it get right without the mask? Just as many (a zero adds
+# model gets nearly all single numbers right. How many does it get right without the mask: just as many (a zero adds
 # nothing to a sum), nine in ten, or fewer than half?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: fewer than half -->
 #
 # Fewer than half, as a rule; it depends on the seed. (Three others leave 0.01<!-- other_seeds:
 # chapter_1/mask_forgotten/min .2f -->, 0.22<!-- other_seeds: chapter_1/mask_forgotten/median .2f --> and 0.85<!--

@@ -114,6 +114,8 @@ wishes = torch.tensor(
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 0.95 of it -->
+#
 # About 0.95: $e^4 = 54.6$ beside three times $e^0 = 1$, so $54.6 / 57.6$. "All" is tempting because the other scores
 # are zero. But zero is a score like any other, and $e^0$ is not 0. However small a score, softmax gives it a share.
 #
@@ -167,6 +169,8 @@ print("q1 · k2 =", (q1 @ k2).item(), "   (64 times 1.5)")
 # **Predict.** The scores are 14 and 12. What weight does "Thinking" give to itself: 0.54, 0.88 or 1.00?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 0.88 -->
 #
 # 0.88. Softmax only sees the difference of the scores, because a factor $e^{12}$ cancels:
 #
@@ -309,10 +313,12 @@ sharpness
 
 # %% [markdown]
 # **Predict.** With the scores 14 and 12 the first weight is 0.88, and its derivative $0.88 \cdot 0.12 \approx 0.1$. How
-# much smaller is it with the undivided scores, 112 and 96: about 8 times, about a thousand times, about a million
+# much smaller is it with the undivided scores, 112 and 96: about 8 times, about a thousand times, or about a million
 # times?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about a million times -->
 #
 # About a million times: 0.1 becomes 0.0000001. "8 times" is tempting because the scores are 8 times as large. But the
 # factor stands in an exponent: the second weight was $e^{-2}$ times the first, and becomes $e^{-16}$ times the first.
@@ -411,6 +417,8 @@ print("padding, a row for each sentence\n", real_words.int())
 # the last three are forbidden. What does the first get: still 0.22, or 0.56, or 0.73?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 0.73 -->
 #
 # 0.73, that is $e^2 / (e^2 + e^1)$: the two that are left share everything. 0.22 would mean that the share of the
 # forbidden keys is lost; that happens to those who mask after the softmax. 0.56 is what comes of forbidden scores of 0:
@@ -543,6 +551,8 @@ torch.set_rng_state(chance)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: none -->
+#
 # None. "All" is tempting, for each has new neighbours. But a score compares two vectors, wherever they stand, and a sum
 # does not depend on the order of its terms.
 #
@@ -578,6 +588,8 @@ for word, moved in zip(shuffled.tolist(), change(shuffled), strict=True):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: that of those two -->
+#
 # That of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
 # "All five" is tempting, for the last three look back at a past that has changed. But they see the same words as
 # before, and in one layer cannot tell in which order those stand. (In a second layer they could: there they would see
@@ -597,10 +609,12 @@ for word, moved in zip(exchanged.tolist(), change(exchanged, causal), strict=Tru
 # because it was too *wide*.
 
 # %% [markdown]
-# **Predict.** With "tired", the head gives 0.68 to "animal" and 0.05 to "street". What happens with "wide": does the
-# weight move to "street", does it stay on "animal", or does it go somewhere else?
+# **Predict.** With "tired", the head gives 0.68 to "animal" and 0.05 to "street". Where does most of the weight go
+# with "wide": to "street", to "animal" as before, or somewhere else?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: somewhere else -->
 #
 # Most of it goes somewhere else. "Animal" falls to 0.28, but "street" only rises to 0.12; the largest share, 0.33, is
 # that of `[CLS]`, MiniLM's mark in front of the sentence. A textbook would let it move to "street".

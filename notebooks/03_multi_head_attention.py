@@ -141,6 +141,8 @@ draw("multi_head")
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: the same number -->
+#
 # The same number. Sixteen heads are half as wide, so each has half as many parameters. "Twice as many" would be right
 # if every head kept its 64 numbers. Something else does double, the number of attention tables: each head has one of
 # its own, so for $n$ words there are $h \cdot n^2$ attention weights.
@@ -304,6 +306,8 @@ torch.set_rng_state(chance)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: the whole of the first two rows -->
+#
 # The whole of the first two rows, each in two pieces. `view` never moves a number. It reads the numbers in the order in
 # which they lie in memory, row after row, and fills the new shape from the front. The first choice is what one wants,
 # and what the shape (2, 4, 2) seems to promise.
@@ -390,10 +394,12 @@ print("view and transpose\n", influence(right=True))
 # A triangle, as it should be: word 1, the second row, moves outputs 1, 2 and 3.
 
 # %% [markdown]
-# **Predict.** Now `view` alone, with the same causal mask. Which outputs does word 1 move: 1, 2 and 3 as before, only
-# its own, or all four?
+# **Predict.** Now `view` alone, with the same causal mask. Which outputs does word 1 move: its own and the later ones
+# as before, only its own, or all four?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: only its own -->
 #
 # Only its own. Words 0 and 1 share head 0, words 2 and 3 share head 1, so what happens to word 1 never reaches words 2
 # and 3. "All four" would mean that the future leaks; here the opposite happens, and the past is lost. A test that
@@ -439,6 +445,8 @@ mask = padding_mask(torch.tensor([5, 3]), n=5)
 # differ from those it gets alone: the long one, the short one, or both?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the short one -->
 #
 # The short one. The long sentence has no padding, and sentences of a batch never look at each other, so "both" is
 # wrong. For the same reason this bug is easily missed: a test with sentences of one length cannot see it.
@@ -657,9 +665,11 @@ assert sentence.weights[4, 5, 1:-1, 0].mean() > 0.8
 
 # %% [markdown]
 # **Predict.** The sentence has 16 tokens. Take the mean over all tokens but `[CLS]` itself and over the twelve heads of
-# a layer: what share of the attention goes to `[CLS]` in the middle of the model, about 0.06, about 0.2 or about 0.5?
+# a layer. What share of the attention goes to `[CLS]` in the middle of the model: about 0.06, about 0.2 or about 0.5?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about 0.5 -->
 #
 # About 0.5, in each of the layers 1 to 4. Attention spread evenly would give it 0.06, one token in sixteen, and one
 # might expect less for a token that stands for no word. A likely reason: the rows must sum to 1, so a head that finds
@@ -732,6 +742,8 @@ assert min((share.mean(dim=-1) - 0.5).abs().min() for share in places.values()) 
 # first, or the last?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the last -->
 #
 # The last. Read the other way round, the mask lets every word see the future and nothing else. The last word has no
 # future, so its softmax runs over nothing. "The first" is tempting because in our convention it sees least, itself

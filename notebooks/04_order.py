@@ -71,9 +71,11 @@ from lectures_lib.show.drawings import draw
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
-# 12: in more than that, in a little less, or in only 10 %, as by pure chance?
+# 12: in more than that, in a little less, or in only 10 % as by pure chance?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: in a little less -->
 #
 # In a little less: 27 %. Longer strings have more repeated digits, so "in more" is tempting. But what counts is the
 # *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a tenth.
@@ -374,6 +376,8 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: less than that -->
+#
 # Less than that: about 15 %. They turn the first eight digits round, as if the string ended there, so that these places
 # are right only by chance. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
 # read, and in training the twelfth place was never filled. The learned table has a row for it, which still holds the
@@ -434,6 +438,8 @@ ClockDial(d_model=8)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 4 -->
+#
 # About 4, a quarter of their length. Any two neighbours are that far apart, and no two of these positions are closer.
 # Among two thousand points, with many hands that hardly move, it is tempting to expect two that nearly coincide. But
 # the fast hands turn by up to a radian at every step, and two positions are close only where *all* hands point nearly
@@ -459,9 +465,11 @@ print(f"two neighbours: {neighbours.min():.1f} to {neighbours.max():.1f}")
 
 # %% [markdown]
 # **Predict.** Position 100 is compared with 103; much later in the text, 1100 with 1103; and then 100 with 97. Which of
-# the three dot products are equal?
+# the three dot products are equal: none, the first two, or all three?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: all three -->
 #
 # All three. The first two because only the distance counts, wherever one is in the text. The third because $\cos(-x) =
 # \cos x$: it is the same whether the other position lies before or after. It is tempting to think that the product
@@ -625,6 +633,8 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 # with words of 0.02 and positions of 1, fifty times as large. Which learns the task: the first, the second, or both?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: both -->
 #
 # Both. "The first" would be right if the two had to be of a similar size. But loud positions are found beside faint
 # words, too.

@@ -171,14 +171,16 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 
 # %% [markdown]
 # **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
-# MiniLM's words apart? (We measure the mean cosine of two different words after six layers: about 0.4 as published, 1
-# where all vectors point the same way.)
+# MiniLM's words apart: the attention's, the feed-forward network's, or either of them? (We measure the mean cosine of
+# two different words after six layers: about 0.4 as published, 1 where all vectors point the same way.)
 #
 # <details><summary>Answer</summary>
 #
-# The one at the attention. Take out that one only, and all words end up pointing the same way; take out the other only,
-# and little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network, and
-# without its plus words do come out a little more alike. But averaging does it much faster.
+# <!-- right offer: the attention's -->
+#
+# The attention's. Take out that one only, and all words end up pointing the same way; take out the other only, and
+# little happens (the mean cosine goes from 0.41 to 0.52). It is tempting to name the feed-forward network, and without
+# its plus words do come out a little more alike. But averaging does it much faster.
 #
 # </details>
 
@@ -208,6 +210,8 @@ assert cosines(cut[4])[off].mean() > 0.99
 # 0.10. What is the mean cosine after six layers without them: 1.00 again, about 0.7, or below 0.5?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: below 0.5 -->
 #
 # Below 0.5: 0.33. The missing $x$ does some harm (0.10 becomes 0.33). But in MiniLM's six layers it takes averaging
 # without a plus to make all words alike.
@@ -432,9 +436,12 @@ class FeedForward(nn.Module):
 
 # %% [markdown]
 # **Predict.** A sentence of five words goes through self-attention or, instead, through a feed-forward layer. Then we
-# change the third word's vector. How many of the five outputs move, for each of the two?
+# change the third word's vector. How many of the five outputs move, with attention and with the feed-forward layer:
+# five and five, five and one, or one and one?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: five and one -->
 #
 # All five for attention, one for the feed-forward layer. `nn.Linear` multiplies the last axis and leaves the others
 # alone: each word meets the same $W_1$ and $W_2$, and never another word. The shared weights make it tempting to think
@@ -680,9 +687,12 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 
 # %% [markdown]
 # **Predict.** Attention has four matrices, the feed-forward layer only two. Which of the two halves has more parameters
-# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor?
+# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor: attention by a factor of two, the feed-forward layer by
+# a factor of two, or neither?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the feed-forward layer by a factor of two -->
 #
 # The feed-forward layer, by a factor of two. Four matrices sound like more than two, but with $d_{\text{ff}} = 4d$ each
 # of the two is four times as large: $8d^2$ against $4d^2$. So two thirds of a block's parameters are in its
@@ -752,6 +762,8 @@ def deep(join, variances, depth=48, d=64, seed=0):
 # with Glorot's: about all of it, a thousandth, or less than a billionth? And with He's?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # Less than a billionth with Glorot's, about all of it with He's (from a quarter to twice as much, over twenty seeds).
 # $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are made so that each layer

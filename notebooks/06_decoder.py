@@ -99,10 +99,12 @@ from lectures_lib.show.stepper import Stepper, bars, join, part, pieces
 
 # %% [markdown]
 # **Predict.** With its end token, the target `1969-07-20.` has eleven characters, and the decoder has to predict all of
-# them. It reads the begin token first. How many characters does it read in all, eleven or twelve, and is the end token
-# among them?
+# them. It reads the begin token first. How many characters does it read in all, and is the end token among them: eleven
+# with it, eleven without it, or twelve with it?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: eleven without it -->
 #
 # Eleven, and the end token is not among them. When the target moves to the right, its last character drops out, and
 # that is the end token. It is there to be predicted, not to be read. With twelve read and eleven to predict, the last
@@ -257,10 +259,12 @@ print(tuple(block(x, memory, causal_mask(6)).shape))
 
 # %% [markdown]
 # **Predict.** A decoder block gets six written characters, with a causal mask, and a memory of nine. First we change
-# the fourth character written: how many of the six outputs move? Then we put that back and change one of the nine
-# vectors of the memory: how many move now?
+# the fourth character written. Then we put that back and change one of the nine vectors of the memory. How many of
+# the six outputs move the first time and the second: one and six, three and six, or three and three?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: three and six -->
 #
 # Three, then all six. The fourth, fifth and sixth position see the fourth character; the first three lie before it. (It
 # is tempting to say one, since only one character was changed. But the later positions look back at it.) No causal mask
@@ -298,10 +302,12 @@ print("another source vector:   ", moved(x, other_source), "of 6 outputs move")
 
 # %% [markdown]
 # **Predict.** When the characters come one at a time, nothing stands after the last of them. So in this way of
-# computing we leave the mask out. Does the last vector still equal the one that was computed all at once, *with* the
-# mask, for a stack of one block? And for a stack of two?
+# computing we leave the mask out. For which stacks does the last vector still equal the one that was computed all at
+# once, *with* the mask: for one block only, for two as well, or for neither?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: for one block only -->
 #
 # For one block, yes: the last character may see all the others anyway; its row of a causal mask is all True. For two
 # blocks, no: it differs by 0.07, where the numbers are about 1, and that is no rounding error. The second block reads
@@ -990,9 +996,11 @@ with_and_without(
 
 # %% [markdown]
 # **Predict.** Every year in training lay between 1900 and 2099. Now we take the unseen days two hundred years back:
-# `10 may 1765`, say. Which survives, the year or month and day, and why?
+# `10 may 1765`, say. Which survives, and why: the year, month and day, or both?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: month and day -->
 #
 # Month and day, mostly. Over four seeds, the one printed on this page among them, month and day are right in 0.75<!--
 # other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!-- other_seeds:

@@ -62,6 +62,8 @@ for size in sizes:
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 3 in 100 -->
+#
 # About 3 in 100. The tempting answer is "none": it is the same manual, by the same authors. But a new page has a new
 # subject, and with it new words. (20 in 100 is what is left at about 400 words: the first few hundred do most of the
 # work.)
@@ -193,9 +195,12 @@ def learn(word_counts, n_merges, min_count=1):
 
 # %% [markdown]
 # **Predict.** Which pair of neighbours is the most frequent in these seventeen words (6 times "rain", 4 times "train",
-# 3 times "training", twice "raining" and twice "rained"), and how often does it occur?
+# 3 times "training", twice "raining" and twice "rained"), and how often does it occur: "i n" 17 times, "i n" 22 times,
+# or "r a" 17 times?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: "i n" 22 times -->
 #
 # "i n", 22 times: $6 + 4 + 2 \cdot 3 + 2 \cdot 2 + 2$. The tempting answer is 17, once for each word. But "training" and
 # "raining" have it twice, and it is *places* that are counted, not words. "r a" and "a i" stand once in each word and

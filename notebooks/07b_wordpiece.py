@@ -99,10 +99,12 @@ def longest_first(word, vocabulary):
 
 
 # %% [markdown]
-# **Predict.** BERT reads "unputdownable", "embeddings" and "woodchuck" in several pieces. One of the three is cut exactly
-# where a linguist would cut it. Which? (The vocabulary has `##ding`, and neither "embed" nor `##chuck`.)
+# **Predict.** BERT reads three words in several pieces. Which one is cut exactly where a linguist would cut it:
+# "unputdownable", "embeddings" or "woodchuck"? (The vocabulary has `##ding`, and neither "embed" nor `##chuck`.)
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: "unputdownable" -->
 #
 # "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT. It
 # comes close: `em ##bed` is right, but then the longest piece that fits is `##ding`, where a linguist would cut before

@@ -252,6 +252,8 @@ draw("smoothed_targets")
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 1 -->
+#
 # About 1. At best the model says exactly the target, 0.9001 for the right word and 0.0001 for each
 # of 999 others. The loss is then the target's *entropy*, $-\sum_i t_i \ln t_i$: $-0.9001 \ln
 # 0.9001 - 999 \cdot 0.0001 \ln 0.0001 = 0.09 + 0.92$. The tempting answer is 0.1, the $-\ln 0.9$
@@ -328,9 +330,12 @@ def adam_step(w, g, m, v, t, rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9):
 
 # %% [markdown]
 # **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far
-# does the very first step move each of them, at a rate of 0.01?
+# does the very first step move each of them, at a rate of 0.01: by 0.01 times its gradient, by
+# much less than that, or all by 0.01?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: all by 0.01 -->
 #
 # 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$. The divisions by
 # $1-\beta^t$ undo just that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects running
@@ -560,6 +565,8 @@ assert abs(at_once[2]) < 0.03 and risen[2] > 0.05
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: hardly anywhere -->
+#
 # Hardly anywhere; in the end it stands even a little further back. $m$ points the wrong way for
 # dozens of steps. And $v$ has got $0.02 \cdot 1000^2 = 20{,}000$, of which each step leaves 98 %:
 # after 100 steps Adam still divides by about 50, where it used to divide by 1. Clipped to a length
@@ -621,12 +628,14 @@ def cut_by_length(examples, size, rng):
 
 # %% [markdown]
 # **Predict.** Lists of one to four numbers have 3 to 25 tokens in German, with begin and end. In batches of 48 lists as
-# they come, what share of the target tokens is padding: about 10 %, about 25 %, or more than 40 %? And by length?
+# they come, what share of the target tokens is padding: about 10 %, about 25 %, or more than 40 %?
 #
 # <details><summary>Answer</summary>
 #
-# More than 40 %, and about 1 %. A batch is as wide as its *longest* row, not its average one, and among 48 lists there
-# is nearly always one that is nearly as long as they get.
+# <!-- right offer: more than 40 % -->
+#
+# More than 40 %, and about 1 % in batches by length. A batch is as wide as its *longest* row, not its average one, and
+# among 48 lists there is nearly always one that is nearly as long as they get.
 #
 # </details>
 
@@ -804,6 +813,8 @@ print(f"{100 * needed / 3.3e18:.0f} % of the 3.3e18 that the paper gives")
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: few -->
+#
 # Few: of 500 lists 3 %<!-- number_words: more_lists/right/5/mean .0f -->, and of six numbers
 # hardly any. It is tempting to think that whoever can say four numbers one after the other can say
 # a fifth. But no list in the training had more than 23 words, so nothing was learned about the
@@ -861,9 +872,11 @@ assert share_right(longer, 4) > 0.97 and share_right(longer, 6) < 0.2
 # %% [markdown]
 # **Predict.** One portion holds a list, 12 target tokens, the other a single number, 2 target
 # tokens. In the mean of the two means, how much does a token of the short portion count, against a
-# token of the long one?
+# token of the long one: as much, twice as much, or six times as much?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: six times as much -->
 #
 # Six times as much: $\tfrac12 \cdot \tfrac12$ against $\tfrac12 \cdot \tfrac1{12}$. A mean of
 # means looks harmless, and with portions of equal size it is. With unequal ones the result depends

@@ -165,6 +165,8 @@ assert min(right_share.values()) >= 0.97
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 40 -->
+#
 # About 40: $0.9^9 = 0.39$. One wrong word spoils a list, and there are nine chances for one. Ninety
 # in a hundred describes the words, and says little about the lists.
 #
@@ -268,10 +270,12 @@ def corpus_bleu(hypotheses, references):
 
 
 # %% [markdown]
-# **Predict.** A model writes only `dreißig , sieben hundert drei`: five of the seven words, all right and in order. Its
-# BLEU? 100, since nothing is wrong; 71, five sevenths; or 67?
+# **Predict.** A model writes only `dreißig , sieben hundert drei`: five of the seven words, all right and in order.
+# What is its BLEU: 100 since nothing is wrong, 71 for five sevenths, or 67?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 67 -->
 #
 # 67.0. Every $n$-gram is in the reference, so the four shares are 1, and only the brevity penalty
 # is left: $e^{1 - 7/5} = 0.67$. That is close to five sevenths, 0.71, but not the same: at half the
@@ -320,9 +324,11 @@ for texts in (fixed, *([pair] for pair in fixed)):
 
 # %% [markdown]
 # **Predict.** The two sentences at the top of this page have 42.4 and 58.7. Somebody calls them a test set and computes
-# its BLEU. Is it 50.6, less, or more?
+# its BLEU. What comes out: 50.6, less, or more?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: more -->
 #
 # More, 55.7. The score of a corpus is not the mean of its sentences' scores, because hits and
 # lengths are added up first. Alone, the first sentence pays a brevity penalty, 7 words for 8;
@@ -512,10 +518,12 @@ for german, english in zip(captions, to_english(captions), strict=True):
 
 # %% [markdown]
 # **Predict.** And a sentence that is no caption: *Die Regierung hat gestern ein neues Gesetz beschlossen* ("Yesterday
-# the government passed a new law")? Will it say that it does not know, translate it word by word with gaps, or write
-# something else?
+# the government passed a new law")? What will it write: that it does not know, a translation word by word with gaps,
+# or something else?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: something else -->
 #
 # It writes something else, in the form of a sentence, with an invented word if need be. Its whole
 # world is what people, dogs and balls do in photographs. A word that it has never seen is no gap

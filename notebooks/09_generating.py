@@ -371,6 +371,8 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 20 -->
+#
 # About 20. One word in fifty looks harmless. But a sentence is spoilt by *one*, and with its end it has 15 chances:
 # $1 - 0.98^{15} = 0.26$, or a little less, since a word from the tail may fit by luck and sentences differ in length.
 # The tempting 2 % is the share of bad words, not of bad sentences.
@@ -576,6 +578,8 @@ assert kept["top-p of 0.9"] > 0.7 and 0.45 < kept["top-k of 5"] < 0.85
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 95 -->
+#
 # About 95, give or take a few. The model is so sure that drawing mostly draws the likeliest word. Sampling is only as
 # wild as the model is unsure. But small doubts add up: half a per cent at each of ten words costs five lists in a
 # hundred.
@@ -689,9 +693,12 @@ def length_penalty(n, alpha):
 # %% [markdown]
 # **Predict.** A full translation has six tokens with probability 0.85 each. A short one, which leaves most of it out,
 # has two tokens with probability 0.45 together. Which one scores higher without a penalty ($\alpha = 0$), and which
-# with the Transformer paper's $\alpha = 0.6$?
+# with the Transformer paper's $\alpha = 0.6$: the short one twice, the full one twice, or first the short and then
+# the full one?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: first the short and then the full one -->
 #
 # Without, the short one: $\log 0.45 = -0.799$ against $6 \cdot \log 0.85 = -0.975$. With $\alpha = 0.6$, the full one:
 # $-0.975 / 1.439 = -0.678$ against $-0.799 / 1.097 = -0.728$. The tempting slip is to think that a larger divisor means
@@ -799,10 +806,12 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
 
 # %% [markdown]
 # **Predict.** A beam of 4, no length penalty. The well-trained model writes at least 96 lists in 100 without a mistake.
-# Let one beam end like this and another like the library's. How many of 100 lists come out different: none, one or two,
-# or ten and more? Which end writes the shorter ones?
+# Let one beam end like this and another like the library's. How many of 100 lists come out different: none, a few, or
+# ten and more? Which end writes the shorter ones?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # Ten and more, and this end's are shorter: 27 to 41 of 100 under five settings of the processor (16 and 43 of two
 # models trained with other seeds). It is tempting to think that a model that is sure loses nothing. But being sure is

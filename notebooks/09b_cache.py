@@ -67,9 +67,11 @@ from lectures_lib.training import fit, translation_loss
 
 # %% [markdown]
 # **Predict.** Five words are there, and a sixth comes. A self-attention computes its output at the *sixth* position.
-# Which of these does it use: the queries of the first five, their keys, their values?
+# What of the first five does it use: their queries and keys, their keys and values, or all three?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: their keys and values -->
 #
 # Their keys and their values. The sixth query is compared with all keys, and the values are averaged. It is tempting to
 # keep the queries as well. But an old query was needed for one thing only, the output at its own position, and that is
@@ -554,6 +556,8 @@ for text, n_words, sentence in zip(
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: for two -->
+#
 # For two, the first and the second. Each of them now sees words that come after it, since their keys are there already.
 # Nothing comes after the last one, so it is right; and since the next word is chosen from the last one, a test that
 # looks at the last output of *one* block finds no mistake. In the next block, keys and values are made from all three,
@@ -597,6 +601,8 @@ draw("rows_of_the_mask")
 # is that with a cache, and without: 4 and 16, a little more than these, or 16 and 64?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: a little more than these -->
 #
 # A little more: 4.4 and 17.8. With a cache the projections grow with $n$, without it with $n^2$: by 4 and 16. Attention
 # grows faster, with $n^2$ and $n^3$: by 16 and 64. But its $2dn$ is small beside $14d^2$ as long as $n$ is well below
@@ -649,6 +655,8 @@ plt.show()
 # about 20, or about 4?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about 4 -->
 #
 # About 4: on our processors between 3 and 6, as the load has it. A matrix product with one position is so small that
 # fetching the weights may well take longer than multiplying; then further positions cost little until there are many. And the count leaves
@@ -712,6 +720,8 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # which word can follow "fünf"?)
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: more than 25 -->
 #
 # More than 25: with this seed 0.53 to 0.72 under three settings of one processor, which round differently; with three
 # other seeds 0.81<!-- other_seeds: chapter_9b/every_word_at_0/min .2f --> to

@@ -112,9 +112,12 @@ draw("chain_rule")
 
 # %% [markdown]
 # **Predict.** Another model gives the same three words 1/2, 1/16 and 1/2. So it chose among 2, then
-# 16, then 2 equally likely words. Is its perplexity $(2 + 16 + 2)/3 \approx 6.7$, or 4, or 16?
+# 16, then 2 equally likely words. What is its perplexity: the mean of these three (about 6.7),
+# still 4, or 16?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: still 4 -->
 #
 # Still 4: the bits are 1, 4 and 1, again 2 on average, and the product is again 1/64. Perplexity is
 # an average of factors, so the mean is taken of the *logarithms*. A mean of perplexities, here 6.7,
@@ -229,9 +232,11 @@ def perplexity(log_probabilities):
 
 # %% [markdown]
 # **Predict.** Knowing nothing, the perplexity is 512. Knowing how often each token occurs brings it to about 190. How
-# far down does it go if one also knows the *one* token before: to about 150, 90 or 40?
+# far down does it go if one also knows the *one* token before: to about 150, to about 90 or to about 40?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: to about 40 -->
 #
 # To about 40. Most tokens are pieces of words or short function words, and what can follow a piece
 # of a word is very limited. "150" is a natural guess for a model with so short a memory. A network
@@ -482,6 +487,8 @@ print("predicts:", tokenizer.known_tokens(examples[0, 1:][:7].tolist()))
 # scores move: at 5 alone, from 5 on, from 6 on, or everywhere?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: from 5 on -->
 #
 # From 5 on. The scores at place 5 are about token 6, and token 5 is the last thing they are based
 # on, so they move, too; "from 6 on" mixes up a token with the scores for it. Before place 5 nothing
@@ -783,6 +790,8 @@ plt.show()
 # the same, or above?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: above -->
 #
 # Above: 1.681<!-- language_models: trained/validation_by_step/5000/mean .3f --> on average. On the
 # way down they had 1.419<!-- language_models: trained/validation_by_step/1500/mean .3f --> after

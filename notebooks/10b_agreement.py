@@ -280,6 +280,8 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # In most, and with sinusoids in half: 6 of the GRU's, 6 with learned positions, 4 with sinusoids.
 # The others fail, some completely. It is tempting to say "attention, of course"; the figure does
 # not bear it out.
@@ -472,6 +474,8 @@ for shares in decides.values():
 # fewer than 1 of 10?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: in fewer than 1 of 10 -->
 #
 # In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the
 # nearest noun, almost without exception. It is tempting to say half, or more: the network could
@@ -749,9 +753,11 @@ print(f"least mean loss on text not read: {least:.2f}")
 # %% [markdown]
 # **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). The
 # two wrong versions can read their answers. Yet one of them cannot come to 0, unless it learns the pieces by heart. Which,
-# and why?
+# and why: the one without a mask, or the one whose target is not shifted?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the one without a mask -->
 #
 # The one without a mask. It reads the answer one place to the right, and to the right of a piece's
 # last token, one of 31, there is nothing: there it has to guess, like an honest model. The

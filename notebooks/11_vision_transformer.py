@@ -107,9 +107,12 @@ assert cut[0, 0].tolist() == [11, 12, 21, 22]
 # complain.
 
 # %% [markdown]
-# **Predict.** `small.view(1, 4, 4)` also makes four rows of four numbers. What is its first "patch"?
+# **Predict.** `small.view(1, 4, 4)` also makes four rows of four numbers. What is its first "patch":
+# the upper left quarter of the image, its first row, or its first column?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: its first row -->
 #
 # 11, 12, 13, 14: the first *row* of the image, for in memory 13 follows 12. Since the shape says "four patches of
 # four", it is easy to believe that they are the same four.
@@ -230,6 +233,8 @@ assert off < 1e-5
 # not at all?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: not at all -->
 #
 # Not at all (up to rounding). What the class token takes in is a weighted sum over the patches,
 # and a sum does not depend on the order of its terms. Each patch's own output moves along with it,
@@ -474,6 +479,8 @@ assert all(exact[name] == count(c) for name, c in configs.items())
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 4.5 -->
+#
 # 4.5. The linear layers grow by 4, scores and averages by 16, but at 224 pixels those are only 4 % of the work: "16" is
 # right for the small part. They become the larger part where $2n^2d > 12nd^2$, that is from $n = 6d$ on: about 4,600
 # patches, or an image of nearly 1,100 pixels a side.
@@ -549,9 +556,11 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 
 # %% [markdown]
 # **Predict.** Which of the four names most digits rightly: the ViT with patches of 2 × 2, that
-# with 4 × 4, logistic regression or the SVM? And are the other three far apart?
+# with 4 × 4, logistic regression or the SVM?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the SVM -->
 #
 # The SVM, with 0.990<!-- digits: 1200/svm/mean .3f -->. The other three are within two points:
 # over five seeds the ViT with 4 × 4 patches has 0.976<!-- digits: 1200/patches_of_4/mean .3f -->,
@@ -747,12 +756,14 @@ def rank_correlation(a, b):
 
 
 # %% [markdown]
-# **Predict.** Which order of the patches agrees better with the damage: rollout's, which comes
-# from inside the model, or the amount of ink, which knows nothing of the model?
+# **Predict.** Rollout comes from inside the model; the amount of ink knows nothing of it.
+# Which order of the patches agrees better with the damage: rollout's or the ink's?
 #
 # <details><summary>Answer</summary>
 #
-# The ink, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
+# <!-- right offer: the ink's -->
+#
+# The ink's, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
 # agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits:
 # agreement_with_damage/rollout/mean .2f --> (at most 0.13<!-- digits:
 # agreement_with_damage/rollout/max .2f -->, in the model below). What comes from inside the model
@@ -799,10 +810,12 @@ assert without_first["ink"] < without_first["rollout"] - 0.05
 
 # %% [markdown]
 # **Predict.** The model is right for about 0.96 of the digits at 8 × 8. We enlarge the test images
-# to 12 × 12 and interpolate the positions. Is it still right for about 0.96, for about 0.75, or
-# does it guess (0.1)?
+# to 12 × 12 and interpolate the positions. For what share is it right then: about 0.96 as before,
+# about 0.75, or 0.1 as by guessing?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about 0.75 -->
 #
 # 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below).
 # At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and the

@@ -157,6 +157,8 @@ for name, model in {"ViT": vit, "CNN": cnn}.items():
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # Each about half, or somewhat more; the CNN does not lead (in the run below it is even a little
 # behind). "It knows that a thing stays the same when it moves" is tempting. That is true of a
 # convolution with a stride of 1, away from the edge, but not of the network.
@@ -388,10 +390,12 @@ plt.show()
 
 # %% [markdown]
 # **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation,
-# the convolutions 77 %. After all 18,000, with nearly five times the parameters: is the ViT ahead,
-# or not?
+# the convolutions 77 %. Is the ViT ahead after all 18,000, with nearly five times the parameters:
+# yes or no?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: no -->
 #
 # Not ahead: of the 10,000 test pictures the ViT names 91.0 %<!-- images_cpu:
 # fashion_mnist/vit/augmented/test/mean .1f -->, the convolutions 91.7 %<!-- images_cpu:
@@ -493,9 +497,12 @@ print("scores of the classes", tuple(hybrid(noise).shape))
 # **Predict.** All three were trained on a GPU, 10,000 batches of 256 pictures, three seeds each:
 # the ViT, the four convolutions with a mean over the places instead of a Transformer, and the
 # hybrid; once on Fashion-MNIST, once on CIFAR-10 (photographs of ten classes). On which of the two
-# is the hybrid's lead over the ViT larger? And how large is it there: one, four or ten points?
+# is the hybrid's lead over the ViT larger, and how many points is it there: four on clothes, four
+# on photographs, or ten on photographs?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: ten on photographs -->
 #
 # On photographs: by ten to eleven points, on clothes by three to four. The convolutions alone,
 # with a fiftieth of the parameters, are between the two.
@@ -629,9 +636,11 @@ if REAL_DATA:
 # %% [markdown]
 # **Predict.** The same picture (noise will do) goes through the convolutions twice, once beside
 # seven others, once beside seven empty ones. There is no dropout in them. Does its map of features
-# change?
+# change: never, in training mode only, or always?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: in training mode only -->
 #
 # In training mode, yes, and a lot: its neighbours set the scale. In evaluation mode, no. One tends
 # to think of the mode as a matter of dropout. But dropout would make the answers random, so that

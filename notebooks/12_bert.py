@@ -189,6 +189,8 @@ print(x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: by nothing -->
+#
 # By nothing. Adding 1 to every component adds 1 to their mean, and LayerNorm subtracts the mean.
 # "By 1" is true of the sums, one step earlier; "about a half" would need a LayerNorm that only
 # divides. With such vectors the segments would be invisible to the encoder. In BERT 0 and 1 are
@@ -327,6 +329,8 @@ assert off_hidden < 1e-5 and off_pooled < 1e-5
 # width and half the layers. What is the table's share there: a tenth, a fifth again, or a half?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: a half -->
 #
 # A half (51.6 %). Half the width halves the table. But a block's matrices have some $d^2$ numbers each: half the width
 # makes them a quarter as large, and there are half as many blocks. The table is divided by 2, the blocks by 8. "A fifth
@@ -528,10 +532,11 @@ except ValueError as error:
 
 # %% [markdown]
 # **Predict.** The file is poured into our `Bert` as it is, under Hugging Face's names, with `strict=False`. How many
-# of the model's 103 tensors are filled: all of them, only those whose names happen to agree (the pooler's, say), or
-# none?
+# of the model's 103 tensors are filled: all of them, only those whose names happen to agree, or none?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: none -->
 #
 # None. The pooler comes nearest, but theirs is `pooler.dense.weight` and ours `pooler.weight`, and a name agrees as a
 # whole or not at all. All 103 of ours are reported missing and all 104 of theirs unexpected. No error is raised, and
@@ -618,9 +623,11 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 
 # %% [markdown]
 # **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens
-# give to "dog" in it, on average? About 0.05, 0.1 or 0.5?
+# give to "dog" in it, on average: about 0.05, about 0.1 or about 0.5?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about 0.5 -->
 #
 # Nearly half of it. "He" gives the most of all but "dog" itself, but this head looks at the dog
 # from everywhere. The large number alone could not have told us that. (One head, one pair: chapter
@@ -811,6 +818,8 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # From layer 1 to layer 4, five or six of the six are nearest to a *weight*; after the last layer, 2 (of six sentences,
 # not far from tossing coins). The fewer, the better the senses are told apart. Twelve right neighbours of twelve
 # looked like proof that the model tells the senses apart; but in those twelve, sense and grammar went together.
@@ -941,6 +950,8 @@ print(f"all segments 0: lowest cosine to the right vector {cosine.min():.3f}")
 # of `[CLS]`, or neither?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the vector of [CLS] -->
 #
 # That of `[CLS]`, in all twelve: the cosines are about 0.9 and above, those with its own vector a third at most. In
 # training only `[CLS]` ever stood at position 0, so to the model position 0 *means* `[CLS]`. It is tempting to think

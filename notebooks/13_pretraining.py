@@ -182,6 +182,8 @@ assert torch.equal(ours.chosen, librarys.chosen)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although they are
 # unchanged; as many are replaced by another word.
 #
@@ -716,6 +718,8 @@ history = training.fit(
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # Between the two, near 53 in the run printed here; and not evenly: it falls slowly for several hundred steps, and then
 # fast.
 #
@@ -828,14 +832,16 @@ in_order, exchanged = (
 
 # %% [markdown]
 # **Predict.** A table that counts both sides alike gives the same answer before and after the exchange: a perplexity
-# of 46. Ours had about 43. With left and right neighbour exchanged, does it stay there, double, or rise above the 270
-# that the unigram has on these holes?
+# of 46. Ours had about 43. On these holes the unigram has 270. With left and right neighbour exchanged, what will
+# ours have: still about 43, twice that, or more than the unigram's 270?
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: more than the unigram's 270 -->
+#
 # Above the unigram, and by a lot: near 1,600 in the run printed here. (How much worse it gets differs between runs.)
 #
-# "It stays there" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
+# "Still about 43" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
 # *before* a hole and *after* one. Exchanged, both neighbours point to wrong answers, and it is sure of them. The
 # unigram, which looks at nothing, cannot be misled.
 #
@@ -941,6 +947,8 @@ ask("She went to the bank to deposit her [MASK].", k=2)
 # *is*. What will stand first: "is" or "are"?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: "are" -->
 #
 # "are", at 0.59, and "were" comes next. The subject is "keys", four words back, and it decides: with *one* key in the
 # same place the model says "is". So it looks past the nearer noun.

@@ -80,6 +80,8 @@ from lectures_lib.tasks.sentence_bert import SentenceBert
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 0.81 and 0.91 -->
+#
 # 0.81 and 0.91, to within a sentence or two; with 80 sentences, 0.79 and 0.93. "0.86" has two decimals, so both seem
 # to mean something. But one sentence of 80 is 0.0125: the second decimal says whether one sentence more was right.
 #
@@ -121,6 +123,8 @@ for name, n in SIZES.items():
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: about 5,000 -->
+#
 # About 5,000: 64 times as many, since $n$ stands under a root. 640 would be right if twice as many sentences made an
 # accuracy twice as precise. They make it 1.4 times as precise.
 #
@@ -141,11 +145,13 @@ for n in (80, 640, 1600, 5000):
 # course's [experiments](../book/results/fine_tuning.md#fine-tuning-small):
 
 # %% [markdown]
-# **Predict.** A model was fine-tuned on SST-2 (film reviews: praise or complaint?) with four seeds
-# and asked about 872 sentences. Which is larger, the scatter of the four accuracies or the standard
-# error of the test set?
+# **Predict.** A model was fine-tuned on SST-2 (is a film review praise or complaint?) with four
+# seeds and asked about 872 sentences. Which is larger: the scatter of the four accuracies, or the
+# standard error of the test set?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the standard error of the test set -->
 #
 # The test set's: it is nearly three times as large. It is tempting to take the spread over the
 # seeds for *the* uncertainty, because papers print it behind the "±". But all four models were
@@ -185,6 +191,8 @@ for task, (values, n) in SEEDS.items():
 # report the higher number: in half of the cases, in two thirds or in three quarters? And how often is its *mean* higher?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # In three quarters: of thirteen models each is equally likely to be the best of all, and ten are the second team's.
 # That makes 10/13 = 0.77. The mean is higher in half of the cases, as it should be for one recipe. "A half" for both is
@@ -236,6 +244,8 @@ assert low[8] < high[8] and (low[13:] > high[13:]).all()  # where the bands part
 # one of them above all three of the other: once in 10, once in 20 or once in 64 times?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: once in 10 -->
 #
 # Once in 10. Six numbers can be dealt to two recipes in 20 ways, all equally likely, and in two of
 # these one recipe has the upper three. Once in 20 is right if you named *which* recipe would win
@@ -364,9 +374,12 @@ assert standard_error(0.86, 80) == metrics.standard_error(0.86, 80)
 
 # %% [markdown]
 # **Predict.** In pair A, 9 sentences are right in the first system only and 1 in the second only; in pair B it is 13
-# and 5, in pair C 18 and 10. Which of the three differences would coins make less than once in twenty times?
+# and 5, in pair C 18 and 10. Which of the three differences would coins make less than once in twenty times: all
+# three, only A's, or none?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: only A's -->
 #
 # Only A's, about once in 47 times. B's they make nearly once in ten, C's nearly once in five. It is tempting to say
 # "all or none, for the lead is eight sentences in each". But the more coins are tossed, the larger a lead may become by
@@ -482,6 +495,8 @@ for won in (3, 4, 5, 6):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: more often -->
+#
 # More often, about once in five times. Two hundred examples sound like many, and 60 disagreements too; but only 20
 # coins were tossed, one for each text. If each *text* is one example, scored by its mean, the test is as careful as it
 # claims to be. (Counts are whole, so a sign test usually stays somewhat below its one in 20.)
@@ -527,11 +542,13 @@ assert np.mean([p_value(gains.mean(axis=1)) < 0.05 for gains in shared]) < 0.06
 
 # %% [markdown]
 # **Predict.** Each is trained once, and the two models differ on about one example in seven. How often is $p < 0.05$ on
-# 80 examples, on 872 and on 5,000? Does it become rarer with more examples, stay, or become more frequent?
+# 872 and on 5,000 examples, compared with 80: less often, as often, or more often?
 #
 # <details><summary>Answer</summary>
 #
-# More frequent: seldom on 80, in about half of the cases on 5,000. One expects a larger test set to protect from all
+# <!-- right offer: more often -->
+#
+# More often: seldom on 80, in about half of the cases on 5,000. One expects a larger test set to protect from all
 # luck. But it finds smaller differences, and two *models* do differ; only their recipes do not.
 #
 # </details>
@@ -559,6 +576,8 @@ for n in (80, 872, 5000):
 # many of 100 other verbs?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
 # "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a

@@ -139,6 +139,8 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: one -->
+#
 # One, QNLI's. The paper calls three significant, those of MNLI and SQuAD too, and does not say by which test. It had
 # both models' answers to the same examples, and could pair them; we have the totals only.
 #
@@ -175,10 +177,12 @@ assert clear == ["QNLI"]
 # and most later models have left it out. And ours?
 
 # %% [markdown]
-# **Predict.** One of our recipes leaves NSP out, so that in training every B continues its A. Will its three seeds be
-# right at more holes than the three of the paper's recipe, at fewer, or will they overlap?
+# **Predict.** One of our recipes leaves NSP out, so that in training every B continues its A. How do its three seeds
+# compare with the three of the paper's recipe: right at more holes, right at fewer, or overlapping?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: right at more holes -->
 #
 # At more, by four to five points: it is row A. Luck does not put two rows so far apart, though half of the pairs asked
 # about are of a kind that these models never saw.
@@ -214,10 +218,12 @@ beside("without NSP")
 # more, but leaves less to read.
 
 # %% [markdown]
-# **Predict.** In training 40 % of the tokens are chosen, and for the test 15 % as before. Will the three seeds be right at
-# more holes than the paper's three, at fewer, or will they overlap?
+# **Predict.** In training 40 % of the tokens are chosen, and for the test 15 % as before. How do the three seeds compare
+# with the paper's three: right at more holes, right at fewer, or overlapping?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: overlapping -->
 #
 # They overlap; row B. The mean is half a point higher, less than two standard errors. With nearly three times as many
 # exercises in every step one expects to see a gain, or with so little left to read, a loss. Three seeds show neither.
@@ -294,10 +300,12 @@ plt.show()
 # the argument says. The paper does not say how much repeated runs differ. The 80/10/10 is a good choice and not a law.
 
 # %% [markdown]
-# **Predict.** Our models are tested at `[MASK]` only, and one recipe was trained on nothing else: *always `[MASK]`*. Will its
-# three seeds be ahead of the paper's, behind, or overlap?
+# **Predict.** Our models are tested at `[MASK]` only, and one recipe was trained on nothing else: *always `[MASK]`*. How do
+# its three seeds compare with the paper's: ahead, behind, or overlapping?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: overlapping -->
 #
 # They overlap; row E. Trained for exactly what is asked, it should be ahead, one may think. Its mean is lower by a point,
 # and one seed at 32.5 makes most of that. A mean without its three dots would have hidden this.
@@ -315,9 +323,11 @@ beside("always [MASK]")
 # D is left, so it is the model that sees one side only, one point behind the paper's recipe.
 
 # %% [markdown]
-# **Predict.** Is that one point what the other side is worth at a hole, or is it worth less, or more?
+# **Predict.** What is the other side worth at a hole: that one point, less, or more?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: more -->
 #
 # More. D had no NSP, so the recipe to hold beside it is *without NSP*, row A, and that is more than five points ahead.
 # One point is what one reads off C and D. But they differ in two things, NSP and a side, and the one hides most of
@@ -374,6 +384,8 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 # billion words. How many rounds are left when nine steps in ten have 128 tokens: forty, thirteen or four?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: thirteen -->
 #
 # About 13. The short steps are a quarter as long, so the mean is 0.9 · 128 + 0.1 · 512 = 166 tokens instead of 512, a
 # third.
@@ -454,6 +466,8 @@ print(
 # as many tokens as BERT large had that RoBERTa read: as many, three times or ten times?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # Three times, if each of BERT's steps had 131,072 tokens; nearly ten times, if its short steps had 256 inputs, too, for
 # RoBERTa's are all long. The same text sounds like the same training. It was read more often.

@@ -95,10 +95,12 @@ wordpiece = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 # gradient of the scores is $p - y = (0.12 - 1,\ 0.88)$, and that of $x$ is $W^\top (p - y)$.
 
 # %% [markdown]
-# **Predict.** The third number of $x$ is 0, so it had no part in the scores. Is its gradient 0 as
-# well? If not, is it positive or negative?
+# **Predict.** The third number of $x$ is 0, so it had no part in the scores. What is its
+# gradient: 0 as well, positive, or negative?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: positive -->
 #
 # It is $1\cdot(-0.88) + 2\cdot 0.88 = 0.88$, positive. If the third number rises by 1, the right
 # class's score rises by 1 and the wrong one's by 2; so the loss falls when this number falls. The 0
@@ -529,15 +531,17 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # %% [markdown]
 # **Predict.** Ten sentences, seven of them good. One reader always says "good". Another finds five
 # of the seven good ones and two of the three bad ones. Both are right on seven of ten. Which one
-# has the higher F1, and by how much?
+# has the higher F1: the first, the second, or neither?
 #
 # <details><summary>Answer</summary>
 #
-# The one that has looked at nothing: 0.82 against 0.77. Its recall is 7/7 and its precision 7/10;
-# the other's are 5/7 and 5/6. F1 leaves out the bad sentences that were rightly called bad, so it
-# is a fair measure where the class one looks for is rare. (In MRPC it is not: two thirds of the
-# pairs say the same, and whoever always says so has an F1 of 0.8.) Matthews tells the two apart,
-# 0.00 and 0.36.
+# <!-- right offer: the first -->
+#
+# The first, which has looked at nothing: 0.82 against 0.77. Its recall is 7/7 and its precision
+# 7/10; the other's are 5/7 and 5/6. F1 leaves out the bad sentences that were rightly called bad,
+# so it is a fair measure where the class one looks for is rare. (In MRPC it is not: two thirds of
+# the pairs say the same, and whoever always says so has an F1 of 0.8.) Matthews tells the two
+# apart, 0.00 and 0.36.
 #
 # </details>
 
@@ -633,11 +637,13 @@ plt.show()
 # one.) For `similarity`, whose pairs have scores from 0 to 5, the head is the regressor.
 
 # %% [markdown]
-# **Predict.** A fresh head, fine-tuned with its body on the 96 training pairs of `similarity`, or
-# the plain cosine between the frozen mean vectors of the two sentences: which has the higher
-# Spearman correlation with the set's scores?
+# **Predict.** Compare a fresh head, fine-tuned with its body on the 96 training pairs of
+# `similarity`, with the plain cosine between the frozen mean vectors of the two sentences. Which
+# has the higher Spearman correlation with the set's scores: the head, the cosine, or neither?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: the cosine -->
 #
 # The cosine, by far: about 0.86. Fine-tuning has 0.57<!-- fine_tuning_small:
 # similarity/test/spearman/mean .2f --> from five seeds (0.38<!-- fine_tuning_small:
@@ -945,10 +951,12 @@ for text, scores in zip(
 
 # %% [markdown]
 # **Predict.** The test sentences, of ten words or so, are padded to 64 and to 128 pieces, and the
-# lengths are lost. Does the accuracy of `judge`, our model fine-tuned on all 220, fall to a coin's
-# 0.5, by 0.1 or 0.2, or hardly at all?
+# lengths are lost. How far does the accuracy of `judge`, our model fine-tuned on all 220, fall: to
+# a coin's 0.5, by 0.1 to 0.2, or hardly at all?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: hardly at all -->
 #
 # Hardly at all. All scores move, but few verdicts turn, and some of them for the better. So the
 # accuracy does not find this bug. A test does: what a model says of a text must not depend on its

@@ -521,6 +521,8 @@ print(windows(1000, 384, 128))
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 355 -->
+#
 # 355 pieces. Neighbouring windows share 384 pieces minus the stride. An answer of 30 pieces that just
 # misses the end of one window begins 29 before it, so at least 29 pieces must be shared: 384 −
 # 29 = 355. A stride of 356 loses one of the 971 places where 30 pieces can stand. (The authors
@@ -583,6 +585,8 @@ print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
 # the best of all windows, is it always right?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold
 # `best_spans` never asks `[CLS]`. Had it asked, the reader would have been silent on all four

@@ -580,6 +580,8 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # In the last state hardly fewer: 86. In state 2 it finds 68, fourteen fewer than the word. It is
 # tempting to read 0.91 as knowledge that stands at the word. But MiniLM's last training made one
 # vector of the whole sentence, which may be why in the end every place tells what the sentence is

@@ -219,6 +219,8 @@ def describe(words):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: one in the middle -->
+#
 # One in the middle: state 3 or 4, with an F1 of about 0.75. The last has about 0.63, and state 0 about 0.5, little
 # more than the baselines. "The last layer has been worked on longest, so it knows most" is the tempting answer. But a
 # layer is worked on *for* something. MiniLM's last one was trained to bring sentences of like meaning together, for
@@ -296,6 +298,8 @@ assert by_tagger[3][person] == "B-person" == truth[person] != by_tagger[0][perso
 # the others?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- no right offer -->
 #
 # State 3, one of the two that are best on the *held-out* sentences; the mix has not seen those. Its share is only 0.21,
 # because `fit_probe` adds a penalty on $w$ (L2, as ELMo did), which keeps the shares alike. With a tenth of the penalty
@@ -397,6 +401,8 @@ if REAL:
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 4 -->
+#
 # 4.0<!-- ner_features: cost/epoch_of_fine_tuning_over_features/median .1f --> times. "2" takes the backward pass for one
 # more reading. But it has two products to compute where the forward pass has one: for what entered a layer, and for the
 # layer's weights. That makes 3. What a training step does besides, such as updating the weights, must be the rest; we did
@@ -440,6 +446,8 @@ for name, states in (("all seven states", 7), ("the last four", 4), ("one state"
 # that every word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.74?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: between 0.44 and 0.74 -->
 #
 # Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features. A
 # neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it; its row of

@@ -120,6 +120,8 @@ for field in ("words", "upos", "heads", "relations"):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: a half -->
+#
 # A half: 53 %. English puts determiners and adjectives before their nouns, and short subjects
 # before their verbs. In a drawing the long links catch the eye, and it is easy to guess too low.
 #
@@ -371,9 +373,11 @@ best = {
 # %% [markdown]
 # **Predict.** For `amod`, an adjective that describes a noun, the best head finds *every* governor
 # in the test sentences. How many does the best fixed offset find, which knows nothing of grammar: a
-# third, two thirds, all?
+# third, two thirds, or all?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: all -->
 #
 # All. In these sentences an adjective stands right before its noun: "the next word" is always
 # right, and the head is one that looks there. "A head finds 100 % of the adjectives' nouns" is true
@@ -454,6 +458,8 @@ for relation, found in accuracy["untrained"].items():
 # more than the head?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: more than the head -->
 #
 # More than the head: 98 %. The same goes for all relations here but `amod`, where both find all.
 # That a head finds nouns at varying distances looked like grammar. But to find the next noun one
@@ -614,6 +620,8 @@ plt.show()
 # quarter, or more than half?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: more than half -->
 #
 # More than half, 58 %. One head with random weights finds a tenth or two, so a low guess is
 # tempting. But this is the best of 144 on few words, and somebody is always lucky. On other

@@ -292,9 +292,11 @@ tasks = {
 # %% [markdown]
 # **Predict.** There are 26 relations, and in the control task each word type has one of them by
 # chance. From the embeddings, how many of these meaningless labels does a probe get right on the
-# test words: a tenth, a third, two thirds?
+# test words: a tenth, a third, or two thirds?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: two thirds -->
 #
 # Almost two thirds. The labels mean nothing, but a type keeps its label, the embedding tells which
 # type it is, and 63 % of the test words are of a type that the probe has met in training. It has
@@ -341,6 +343,8 @@ for task, (n_classes, *kinds) in tasks.items():  # kinds: real labels, the contr
 # at all?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: by about twenty -->
 #
 # By about twenty: from 0.08 to about 0.26. State 3 gains ten points on the real task, and loses
 # eight on the control: its vectors have read the context, and say less about *which* word stands
@@ -498,6 +502,8 @@ if REAL:
 # does it get right from tag and place: a third, a half, or three quarters?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: three quarters -->
 #
 # Three quarters, about as many as from the embeddings; the tag alone gives 0.70. A third or a half
 # is tempting, as the probe sees no word. But the word alone had 0.52 ("by word"), and the tag is

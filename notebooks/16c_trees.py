@@ -120,9 +120,11 @@ assert perturbed_masking.uuas([of_farmer], [farmers_links]) == 4 / 7
 
 # %% [markdown]
 # **Predict.** Over all 40 test sentences the chain finds 53 % of the links. How many do the trees
-# from random numbers find: a twentieth, a tenth, a third?
+# from random numbers find: a twentieth, a tenth, or a third?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: a third -->
 #
 # About a third. Chance sounds like next to nothing. But of the 21 pairs in a sentence of seven
 # words every tree has 6; and where no links may cross, most of them are short, as in real trees. A
@@ -285,6 +287,8 @@ plt.show()
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: between the two -->
+#
 # Between the two, at 0.37. MiniLM's impacts hang most words of a sentence on a single one: on the
 # name in five of the six sentences that have one, otherwise mostly on a noun. So verbs get too few
 # links. (The farmer's sentence is one of the exceptions: "sold" gets five in place of three.) The
@@ -388,6 +392,8 @@ for name, above in pair_above.items():
 # the impacts?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about as often as the impacts -->
 #
 # About as often as the impacts. In a tree some words have many links and others one. Whoever knows
 # which *words* have many will put linked pairs above others, without knowing of a single link. To
@@ -528,6 +534,8 @@ assert abs(uuas(by_hand, gold) - by_library) < 0.04
 #
 # <details><summary>Answer</summary>
 #
+# <!-- no right offer -->
+#
 # Near 0.7: 0.73 from one starting matrix (the random numbers with which training begins), 0.65 from
 # another. From the embeddings near 0.5, no better than the chain, and from the untrained BERT near
 # 0.4. After perturbed masking one expects little. But to *contain* something and to *answer* with
@@ -642,6 +650,8 @@ assert max(of_untrained) < uuas_of["chained neighbours"] - 0.01 and low > 0.05
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: more than MiniLM -->
+#
 # More: nearly four in five. A determiner hangs on a noun and a noun on a verb, mostly on one that
 # is near, and 114 trees are enough to learn that.
 #
@@ -712,6 +722,8 @@ assert min(of_tags) > max(map(max, of_minilm)) and (len(tags), longest) == (15, 
 # chain has about half: a third, a half, or four fifths?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: four fifths -->
 #
 # Four fifths, and on other sentences fewer than the chain. Random weights cannot have learned a
 # grammar, so a low guess is tempting. But the matrix has 12,288 numbers; with vectors that merely

@@ -301,9 +301,12 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # 0.60 from a model.
 
 # %% [markdown]
-# **Predict.** The model has the last two the wrong way round. Is Spearman's correlation about 0.90, 0.80 or 0.50?
+# **Predict.** The model has the last two the wrong way round. What is Spearman's correlation: about 0.90, 0.80 or
+# 0.50?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 0.80 -->
 #
 # 0.80. The ranks are 1, 2, 3, 4 and 1, 2, 4, 3. With the differences $d$ of the ranks, the correlation is
 # $1 - 6 \sum d^2 / (n (n^2 - 1)) = 1 - 6 \cdot 2 / 60$. 0.90 is about what Pearson's correlation of the *numbers*
@@ -519,9 +522,11 @@ assert_close(by_partner(u, v), sentence_bert.in_batch_negatives(u, v))
 
 # %% [markdown]
 # **Predict.** Without the factor, what probability does the softmax give to the right v of the first row: about 65 %,
-# 75 % or 95 %? And with it?
+# 75 % or 95 %?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: about 65 % -->
 #
 # 65 %, and with the factor more than 99.9 %. A softmax sees only differences: 0.9 − 0.3 = 0.6, and
 # $e^{0.6} / (e^{0.6} + 1)$ = 0.65. 75 % is 0.9 / (0.9 + 0.3), a share and no softmax. Times 20 the difference is

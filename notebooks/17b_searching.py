@@ -219,6 +219,8 @@ for score, i in zip(cosine[0], place[0], strict=True):
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: 8 -->
+#
 # About 8. A chapter has some eighteen sections, those of its other pages included, and a few questions have two or
 # three right chapters, so one drawn section is right for about 1 question in 16. With three draws it is nearly three
 # times that. 3 is what one draw gives. 1 is tempting if one thinks of a single right *section* for each question; then
@@ -324,9 +326,11 @@ def rerank(question, places):
 
 # %% [markdown]
 # **Predict.** The bi-encoder never saw question and section together; the reader does. For how many of the 46 questions
-# does a right chapter come first now: for more, as many, or fewer?
+# does a right chapter come first now: for more, for as many, or for fewer?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: for fewer -->
 #
 # For fewer. To see both texts does not help a model that was trained for something else. The reader
 # learned *where* in a text an answer stands, and in SQuAD each text had one: it never met a wrong

@@ -132,6 +132,8 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: neither -->
+#
 # Neither. New test sets tempt, six years on. But GLUE's test answers are secret, a server scored
 # this submission once, and where both print a column, they agree in every digit. But paper and
 # leaderboard average different columns. A score with one decimal looks like a measurement. It is a
@@ -248,6 +250,8 @@ print(f"twelve times the same layer: {parameters[0]:,}; one layer: {parameters[1
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: several times as much -->
+#
 # Seven and a half times as much. (In training on many chips the authors found it about three times
 # slower than BERT large.) A shared layer is stored once and computed twelve times: sharing saves
 # memory and no operations. A layer four times as wide has matrices sixteen times as large. There
@@ -303,6 +307,8 @@ assert all(n_ours == n_theirs for n_ours, n_theirs in counted)
 # versions, what share of the tokens has never been asked for: none, a twentieth or a fifth?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: a fifth -->
 #
 # A fifth. Ten times 15 % is 150 %, so every token seems to have had its turn. But the draws do not know of one
 # another: a token is spared with 0.85 each time, and 0.85¹⁰ = 0.197.
@@ -361,9 +367,11 @@ for was, became, chance in zip(were, new, chances, strict=True):
 # %% [markdown]
 # **Predict.** The discriminator reads "The route to Paris leaves at nine in the morning and takes two
 # hours.", 17 tokens with `[CLS]` and `[SEP]`; three were holes. How many tokens are in its loss, and
-# for how many is "replaced" right?
+# for how many is "replaced" right: 3 and 3, 17 and 3, or 17 and 2?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 17 and 2 -->
 #
 # All 17, and two. Three holes seem to make three false words. But at one of them *the* was drawn,
 # which had stood there before, and by the paper's rule that is an original. (Otherwise the same

@@ -143,6 +143,8 @@ assert training == sum(cost.training_flops(by_parts).values()) == 3 * forward
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: a fortieth -->
+#
 # A fortieth; with 512 tokens, as in the table above, a tenth. More than half of the work is done in
 # the feed-forward layers, token by token. The square is dangerous for long texts, and 512 is not
 # long beside $d_{\text{model}} = 768$: exercise 2 finds the length at which the scores overtake
@@ -267,10 +269,11 @@ draw("kept_for_backward")
 
 # %% [markdown]
 # **Predict.** BERT base in `float32`, 32 inputs of 512 tokens, fused attention. What takes most
-# memory: weights, gradients and moments together, or what is kept for the backward pass? By which
-# factor?
+# memory: the weights with gradients and moments, or what is kept for the backward pass?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: what is kept for the backward pass -->
 #
 # What is kept: more than five times as much, 9.7 GB against 1.8. The 110 million weights come in
 # four copies, whatever the batch is. What is kept grows with every token of the batch; it is the
@@ -476,10 +479,12 @@ for vectors, ours in zip(theirs, alone, strict=True):
 
 # %% [markdown]
 # **Predict.** Five steps in one process, which reads sixteen sentences for each, and five in two,
-# which read eight each of the same sixteen. How far are the losses apart: not at all (in four
-# decimals), by chance, or does one of the two learn faster?
+# which read eight each of the same sixteen. How do the losses differ: not at all (in four
+# decimals), by chance, or because one of the two learns faster?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: not at all (in four decimals) -->
 #
 # Not at all. Nothing is left to chance, without dropout and with all first weights from one seed.
 # Both processes hold the same weights, each computes half of the same mean gradient, and after
@@ -655,6 +660,8 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 #
 # <details><summary>Answer</summary>
 #
+# <!-- right offer: less than 0.1 -->
+#
 # Less than 0.1. Among themselves the words stay in order: where one was seven times as likely as
 # another, it is now $\sqrt 7$ times. But the vocabulary has 30,522 words. Thirty thousand unlikely
 # ones, each raised a little, outvote the five. With ten classes, or a teacher that is surer, $T = 4$
@@ -731,6 +738,8 @@ assert round(100 * kept[0].item()) == 77 and 0.5 < kept[1] < 0.65
 # of some holes in Python's manual right. And the student: hardly any, 10 % or 20 %?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 20 % -->
 #
 # 20 % or a little more. A layer adds to what comes in ([chapter 5](05_encoder.ipynb#a-way-around));
 # without it the vectors stay near where they were, and the layers that follow can still read them.
@@ -847,6 +856,8 @@ assert 1.05 * whole[1] < taught[1] < 0.7 * cut[1]
 # of its tokens) to the right one: a cosine of 0.99, 0.95 or 0.8?
 #
 # <details><summary>Answer</summary>
+#
+# <!-- right offer: 0.8 -->
 #
 # 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past
 # it, and does. Two different sentences have a cosine of 0.1 to 0.25 (last line); beside that 0.8

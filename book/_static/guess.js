@@ -29,28 +29,19 @@
     return found;
   }
 
-  // What the question offers ("…: about half, nearly all, or none?"), if it offers it once and in few words without formulas.
-  function choices(asked) {
-    const copy = asked.cloneNode(true);
-    for (const formula of copy.querySelectorAll(".katex")) formula.replaceWith("\0");
-    const offers = (copy.textContent.replace(/\s+/g, " ").match(/[^?]*\?/g) ?? [])
-      .map((sentence) => sentence.match(/:\s*([^:]+?)\?$/)?.[1])
-      .filter((offer) => offer && /\bor\b/.test(offer))
-      .map((offer) => offer.split(/,\s*or\s+|,\s+|\s+or\s+/).map((one) => one.trim()));
-    if (offers.length !== 1) return [];
-    // an enumeration inside an offer, or a sentence after it, is cut at the wrong places
-    const [offer] = offers,
-      odd = /\0|\. |^(which|who|and|say|is|does|will)\b|^\d+ and \d+ as /;
-    return offer.length > 1 &&
-      offer.length < 6 &&
-      offer.every((one) => one && one.length <= 48 && !odd.test(one))
-      ? offer
-      : [];
+  // Change what stands on the page; the first of these elements that is on the screen stays where it is.
+  function inPlace(elements, change) {
+    const top = (element) => element.getBoundingClientRect().top;
+    const still = elements.find((element) => top(element) >= 0 && top(element) < innerHeight),
+      before = still && top(still);
+    change();
+    if (still) scrollBy({ top: top(still) - before, behavior: "instant" });
   }
 
   class Guess {
     constructor(answer, asked) {
       this.answer = answer;
+      this.asked = asked;
       this.outputs = outputs(answer);
       this.key = `course-guess:${location.pathname.split("/").pop()}:${asked.textContent.slice(9, 60)}`;
       this.field = courseElement("input", {
@@ -58,7 +49,9 @@
         autocomplete: "off",
         "aria-label": "Your guess",
       });
-      const offers = choices(asked).map((offer) => {
+      this.offers = JSON.parse(asked.dataset.offers ?? "[]"); // book/_ext/guess.py reads them off the question
+      this.right = asked.dataset.right ?? "";
+      const offers = this.offers.map((offer) => {
         const button = courseElement("button", { type: "button", class: "guess-offer" }, offer);
         button.addEventListener("click", () => {
           this.field.value = offer;
@@ -72,23 +65,27 @@
         {},
         this.outputs.length ? "Show what comes out" : "Show the answer",
       );
-      this.form = courseElement("form", { class: "guess" }, this.field, show);
+      this.says = courseElement("span", { role: "status" });
+      this.form = courseElement("form", { class: "guess" }, this.says, this.field, show);
       if (offers.length)
         this.form.prepend(courseElement("span", { class: "guess-offers" }, ...offers));
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
         this.made(this.field.value.trim());
         if (!this.outputs.length) this.answer.open = true;
-        const next = this.outputs[0] ?? this.answer.querySelector("summary");
-        if (this.outputs.length) next.tabIndex = -1;
-        next.focus({ preventScroll: true });
+        this.goOn(this.outputs[0] ?? this.answer.querySelector("summary"));
       });
       answer.before(this.form);
       answer.addEventListener("toggle", () => {
-        if (answer.open) this.made(this.field.value.trim());
+        if (answer.open) this.made(this.field.value.trim(), answer);
       });
       const before = courseKept.get(this.key);
       if (before !== null) this.made(before);
+    }
+    // The keyboard's place is gone with the button that was pressed: it is at what there is to read now.
+    goOn(next) {
+      if (!next.matches("summary")) next.tabIndex = -1;
+      next.focus({ preventScroll: true });
     }
     // Ask, or with `plain` show everything.
     begin(plain) {
@@ -105,7 +102,10 @@
           { type: "button", class: "guess-cover" },
           output.matches("p") ? "Then what it means" : "Guess first, or show it",
         );
-        cover.addEventListener("click", () => this.made(this.field.value.trim()));
+        cover.addEventListener("click", () => {
+          this.made(this.field.value.trim(), output);
+          this.goOn(output);
+        });
         output.classList.add("guess-waits");
         output.append(cover);
       }
@@ -116,23 +116,54 @@
         output.querySelector(".guess-cover")?.remove();
       }
     }
-    made(guess) {
+    // What this reader's guess is of what is offered; her own words may be one of the offers.
+    get offer() {
+      const words = this.guess?.toLowerCase();
+      return this.offers.find((offer) => offer.toLowerCase() === words);
+    }
+    // Whether the guess is what comes out; null where nobody can say.
+    get verdict() {
+      return this.right && this.offer ? this.offer === this.right : null;
+    }
+    // `near`: what was opened, if it was not the question's own form.
+    made(guess, near = this.form) {
       if (this.done) return;
       this.done = true;
+      this.guess = guess;
       courseKept.set(this.key, guess);
-      this.uncover();
-      this.form.replaceChildren(
-        guess ? courseElement("span", {}, "Your guess: ", courseElement("b", {}, guess)) : "",
-      );
-      this.form.hidden = !guess;
+      inPlace([this.asked, near], () => {
+        this.uncover();
+        this.form.replaceChildren(this.says);
+        this.form.hidden = !guess;
+      });
+      if (guess) this.says.append(...this.told());
+      count();
+    }
+    told() {
+      const words = (text) => courseElement("b", {}, text),
+        yours = ["Your guess: ", words(this.guess)];
+      if (!this.right) return yours;
+      if (this.verdict) return [...yours, ". That is what comes out."];
+      return [...yours, ". What comes out: ", words(this.right), "."];
     }
   }
 
-  const guesses = [...article.querySelectorAll("details:not([class])")].flatMap((answer) => {
+  const score = courseElement("p", { class: "guess-score" }),
+    guesses = [];
+  // The card at the chapter's foot says how many guesses came out; nothing before there is one.
+  function count() {
+    const verdicts = guesses.map(({ verdict }) => verdict).filter((one) => one !== null),
+      right = verdicts.filter(Boolean).length;
+    score.textContent = `Predicted: ${right} of ${verdicts.length} right.`;
+    score.hidden = !verdicts.length;
+  }
+  for (const answer of article.querySelectorAll("details:not([class])")) {
     const asked = question(answer);
-    return asked ? [new Guess(answer, asked)] : [];
-  });
+    if (asked) guesses.push(new Guess(answer, asked));
+  }
   if (!guesses.length) return;
+  article.querySelector(".end-card ul")?.after(score);
+  count();
   const all = courseElement("button", { type: "button", class: "guess-all" }),
     choice = courseElement("p", { class: "guess-choice" }, all);
   // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.

@@ -41,7 +41,7 @@ def test_the_two_sentences_of_the_beginning():
         50.6,
     ]
     assert "42 of 100 points to the first sentence, and 59 to the second" in prose
-    assert "have 42.4 and 58.7" in prose and "Is it 50.6, less, or more?" in prose
+    assert "have 42.4 and 58.7" in prose and "What comes out: 50.6, less, or more?" in prose
     for line in ("Two dogs play in the snow.", "A shirtless man is sitting on the bench."):
         assert line in printed
 

@@ -1,14 +1,17 @@
-"""What a reader is asked to predict waits for her guess, and for nobody else's."""
+"""What a reader is asked to predict waits for her guess, and for nobody else's; then the page says
+whether it came out.
+"""
 
 import re
 
+import axe
 import pytest
 from sitemap import ROOT
 
 pytestmark = pytest.mark.browser
 CHAPTER = "notebooks/02_self_attention.html"
 CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9]*.ipynb"))
-ASKED = re.compile(r"<p><strong>Predict\.</strong>")
+ASKED = re.compile(r"<p(?: data-[^>]*)?><strong>Predict\.</strong>")
 
 
 @pytest.fixture
@@ -60,7 +63,8 @@ def test_what_comes_out_is_shown_after_a_guess(opened):
     form.locator("input").press("Enter")
 
     assert seen(kept)
-    assert form.inner_text() == "Your guess: about <b>half</b>"
+    told = "Your guess: about <b>half</b>. What comes out: about 0.95 of it."
+    assert form.inner_text() == told
     assert not answer.evaluate("(node) => node.open")  # first the numbers, then the reason
     assert 0 < page.locator(".guess-cover").count() < covered  # other questions still wait
     assert page.evaluate("document.activeElement.classList.contains('cell_output')")
@@ -68,7 +72,7 @@ def test_what_comes_out_is_shown_after_a_guess(opened):
     left = page.locator(".guess-cover").count()
     page.reload()
     page.locator(".guess-all").wait_for()
-    assert page.locator("form.guess").first.inner_text() == "Your guess: about <b>half</b>"
+    assert page.locator("form.guess").first.inner_text() == told
     assert page.locator(".guess-cover").count() == left
 
 
@@ -92,7 +96,155 @@ def test_what_a_question_offers_can_be_pressed(opened):
     offers = form.locator(".guess-offer")
     assert offers.all_inner_texts() == ["about half of it", "about 0.95 of it", "all"]
     offers.nth(1).click()
-    assert seen(kept) and form.inner_text() == "Your guess: about 0.95 of it"
+    assert seen(kept)
+    assert form.inner_text() == "Your guess: about 0.95 of it. That is what comes out."
+
+
+def guess(page, words, number=0):
+    """Type a guess at a question, in one's own words."""
+    field = page.locator("form.guess").nth(number).locator("input")
+    field.fill(words)
+    field.press("Enter")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("all", "Your guess: all. What comes out: about 0.95 of it."),
+        ("About 0.95 of it", "Your guess: About 0.95 of it. That is what comes out."),
+        ("0.95", "Your guess: 0.95. What comes out: about 0.95 of it."),
+    ],
+)
+def test_the_page_says_what_comes_out_and_says_it_again(opened, words, told):
+    page = opened()
+    says = page.locator("form.guess").first.get_by_role("status")
+    assert says.text_content() == ""  # it is there before it speaks: a screen reader listens
+    guess(page, words)
+    assert says.text_content() == told
+    page.reload()
+    page.locator(".guess-all").wait_for()
+    assert says.text_content() == told
+
+
+def test_where_no_offer_is_right_the_page_repeats_the_guess(opened):
+    page = opened("notebooks/12_bert.html")
+    doubtful = "p[data-offers]:not([data-right]) + form.guess"
+    form = page.locator(doubtful).first
+    form.locator(".guess-offer", has_text="half").click()
+    assert form.inner_text() == "Your guess: half"
+    assert page.locator(".guess-score").is_hidden()
+
+
+def test_the_card_at_the_foot_counts_what_came_out(opened):
+    page = opened()
+    score = page.locator(".end-card .guess-score")
+    assert score.is_hidden()
+    guess(page, "1 %")  # no verdict on one's own words
+    assert score.is_hidden()
+    guess(page, "0.88", 1)
+    assert score.inner_text() == "Predicted: 1 of 1 right."
+    guess(page, "about 8 times", 2)
+    assert score.inner_text() == "Predicted: 1 of 2 right."
+    page.reload()
+    score.wait_for()
+    assert score.inner_text() == "Predicted: 1 of 2 right."
+
+
+def test_axe_finds_nothing_before_and_after_a_guess(opened):
+    page = opened(CHAPTER, 390, 844)
+    guess(page, "all")
+    guess(page, "0.88", 1)
+    for place in ("form.guess", ".guess-score"):
+        assert axe.by_day_and_night(page, place) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+TALLEST = 8 * 16 + 1  # pixels
+
+
+@pytest.mark.parametrize("chapter", ["01_bottleneck", "02_self_attention", "16c_trees"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_waits_takes_little_room(opened, chapter, width):
+    page = opened(f"notebooks/{chapter}.html", width, 800)
+    heights = "[...document.querySelectorAll('.guess-waits')].map((e) => e.offsetHeight)"
+    waiting = page.locator(".guess-waits").element_handles()
+    assert max(page.evaluate(heights)) <= TALLEST
+    page.emulate_media(media="print")
+    on_paper = page.evaluate(heights)
+    assert max(on_paper) > 2 * TALLEST
+    page.emulate_media(media="screen")
+    page.locator(".guess-all").click()
+    assert max(each.evaluate("(e) => e.offsetHeight") for each in waiting) > 2 * TALLEST
+
+
+def top(element) -> float:
+    """How far below the edge of the screen something begins."""
+    return element.evaluate("(e) => e.getBoundingClientRect().top")
+
+
+def after_a_while(page) -> None:
+    """Once the browser has laid the page out again, and moved it as it likes."""
+    page.evaluate("new Promise((done) => setTimeout(done, 200))")
+
+
+def scrolled(page, element, below=150) -> float:
+    """Scroll until an element is so far below the screen's edge, clear of the page's head."""
+    element.evaluate(
+        "(e, below) => scrollBy({ top: e.getBoundingClientRect().top - below, behavior: 'instant' })",
+        below,
+    )
+    return top(element)
+
+
+@pytest.fixture
+def waiting(opened):
+    """The first question whose conclusion waits too: the page, the question, its form, and that
+    paragraph.
+    """
+    page = opened(CHAPTER, 1280, 1200)
+    conclusion = page.locator("p.guess-waits").first.element_handle()
+    form = conclusion.evaluate_handle(
+        "(e) => { while (!e.matches('form.guess')) e = e.previousElementSibling; return e; }"
+    )
+    question = form.evaluate_handle("(e) => e.previousElementSibling")
+    return page, question, form, conclusion
+
+
+@pytest.mark.parametrize(
+    ("pressed", "selector"),
+    [
+        ("form", ".guess-offer"),
+        ("form", "input + button"),
+        ("conclusion", ".guess-cover"),
+        ("answer", "summary"),
+    ],
+)
+def test_the_question_stays_where_it_is(waiting, pressed, selector):
+    page, question, form, conclusion = waiting
+    answer = form.evaluate_handle("(e) => e.nextElementSibling")
+    before = scrolled(page, question)
+    height = conclusion.evaluate("(e) => document.documentElement.scrollHeight")
+    place = {"form": form, "conclusion": conclusion, "answer": answer}[pressed]
+    place.query_selector(selector).click()
+    after_a_while(page)
+    assert conclusion.evaluate("(e) => document.documentElement.scrollHeight") > height + 50
+    assert abs(top(question) - before) <= 2
+
+
+def test_what_is_pressed_below_its_question_stays_there(waiting):
+    """A reader who has scrolled past the question."""
+    page, question, _, conclusion = waiting
+    before = scrolled(page, conclusion, 110)
+    assert top(question) < 0
+    conclusion.query_selector(".guess-cover").click()
+    after_a_while(page)
+    assert abs(top(conclusion) - before) <= 2
+
+
+def test_an_address_within_the_page_leads_there(opened):
+    page = opened(f"{CHAPTER}#exercises")
+    after_a_while(page)
+    assert -5 <= top(page.locator("#exercises > h2")) < 200
 
 
 # How many questions of a chapter offer what can be pressed, and one of them.
