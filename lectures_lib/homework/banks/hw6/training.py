@@ -100,13 +100,6 @@ def _without_class_0(states, labels, asked, n_classes):
     return train_tagger(states, labels, asked, n_classes) - 1
 
 
-def _class_0_never_learned(states, labels, asked, n_classes):
-    """Trained on the labels above 0 alone."""
-    rows, kept = _rows(states), range(1, n_classes)
-    means = torch.stack([rows[labels == c].mean(dim=0) for c in kept])
-    return 1 + torch.cdist(_rows(asked), means).argmin(dim=1)
-
-
 def _training_pieces(states, labels, asked, n_classes):
     return train_tagger(states, labels, states, n_classes)
 
@@ -134,12 +127,6 @@ TRAINING = Question(
     "other parameters than the model; too few steps; a learning rate that is much too high or too "
     "low. Print the loss: a tagger that works gets below 0.2.",
     misconceptions=(
-        Misconception(
-            "class_0_never_learned",
-            "Your tagger never says 0, and says the other classes rightly: it has learned from the "
-            "labels above 0. Class 0 is one like the others; what has no label is -100.",
-            _class_0_never_learned,
-        ),
         Misconception(
             "last_state_only",
             "Your tagger takes class 2 for class 1 and class 4 for class 3: these look alike in "
