@@ -594,9 +594,16 @@ ax.legend(title="ViT, patches of", loc="lower right")
 ax.set(xlabel="training step", ylabel="accuracy")
 for (name, score), colour in zip(older.items(), (plots.GREY, plots.RED), strict=True):
     ax.axhline(score, color=colour, linestyle="--", linewidth=1)
-    above = "bottom" if name == "SVM" else "top"
-    ax.text(0, score, name, color=colour, va=above)
-ax.set(ylim=(0.6, 1.03), xlim=(0, None))
+    below = name != "SVM"
+    ax.annotate(
+        name.replace(" ", "\n"),
+        (0, score),
+        xytext=(4, -4 if below else 4),
+        textcoords="offset points",
+        color=colour,
+        va="top" if below else "bottom",
+    )
+ax.set(ylim=(0.6, 1.05), xlim=(0, None))
 plt.show()
 
 # %% tags=["remove-cell"]
@@ -850,6 +857,7 @@ places = {
     "interpolated": interpolate_positions(model.positions, 8, 8),
 }
 apart = {}
+print("16 × 16:")
 for cut_name, cut in cuts.items():
     for place_name, place in places.items():
         with torch.no_grad():
@@ -857,7 +865,7 @@ for cut_name, cut in cuts.items():
             x = torch.cat([model.class_token.expand(len(x), 1, -1), x], dim=1) + place
             said = model.head(model.encoder(x)[:, 0]).argmax(dim=-1)
         apart[cut_name, place_name] = share = (said == labels).float().mean().item()
-        print(f"16 × 16: patches {cut_name:8}, positions {place_name:12} {share:.2f}")
+        print(f"  patches {cut_name:8} positions {place_name:12} {share:.2f}")
 
 # %% tags=["remove-cell"]
 assert 0.4 < right_way < accuracy(model)

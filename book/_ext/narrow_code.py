@@ -1,7 +1,6 @@
 """Code on a telephone, which has room for half of a line of it: a line that is too long goes on in a
 second one, further to the right, beside a thin stroke. What a cell printed does so too, unless it
-is a table; a table that is a little too wide is set in smaller letters, and a wider one scrolls. On
-a wide page this is done only where a line of more than 88 columns, or a list, leaves no room.
+is in columns, which narrow_outputs.py keeps. On a wide page this is done only where a line of more than 88 columns, or a list, leaves no room.
 
 The style sheet does it (`.on`, `.beyond`); here each long line is put into an element that knows its
 indentation. Nothing is changed in what is written, nor in what is copied.
@@ -10,6 +9,7 @@ indentation. Nothing is changed in what is written, nor in what is copied.
 import html
 import re
 
+import narrow_outputs
 import page_body
 from long_outputs import ALIGNED
 from sphinx.application import Sphinx
@@ -23,9 +23,9 @@ TAG = re.compile(r"<[^>]*>")
 WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")
 TAGS_OR_TEXT = re.compile(r"(<[^>]*>)")
 BREAK = re.compile(r"(?<=[(\[{,=])(?=[^\s)\]}]|$)|(?<=[\w)\]])(?=\.[A-Za-z_])")
-LINE = 34  # columns of the narrowest telephone, 320 pixels wide
+LINE = 31  # columns of the narrowest telephone, 320 pixels wide
 FAR = 88  # of a wide page
-WIDE, WIDEST = 40, 54  # columns of a usual one, and those that it has room for in small letters
+EMPTY = "<span></span>"  # Pygments begins with it
 
 
 def on_a_telephone(body: str) -> str:
@@ -38,10 +38,14 @@ def listing(found: re.Match) -> str:
     opening, classes, inside, closing = found.groups()
     lines = inside.split("\n")
     written = [html.unescape(TAG.sub("", line)).rstrip() for line in lines]
-    if "output" in classes.split() and sum(bool(ALIGNED.search(line)) for line in written) > 1:
-        if WIDE < max(map(len, written)) <= WIDEST:
+    if "output" in classes.split() and any(map(ALIGNED.search, written)):
+        plain = inside.removeprefix(EMPTY)
+        if max(map(len, written)) <= narrow_outputs.FITS or TAG.search(plain):
+            return opening + inside + closing
+        inside, small = narrow_outputs.printed(html.unescape(plain).removesuffix("\n").split("\n"))
+        if small:
             opening = opening.replace(classes, f"{classes} output-small", 1)
-        return opening + inside + closing
+        return opening + EMPTY + inside + closing
     lines = [folding(line, text) for line, text in zip(lines, written, strict=True)]
     return opening + "\n".join(lines) + closing
 

@@ -30,7 +30,7 @@ def test_a_long_line_knows_its_indentation_and_nothing_else_changes():
 
 
 def test_letters_are_counted_as_they_are_seen():
-    short = '<span class="n">a</span> &lt;&lt; &quot;' + "b" * 28
+    short = '<span class="n">a</span> &lt;&lt; &quot;' + "b" * 25
     assert 'class="on"' not in narrow_code.on_a_telephone(listing(short))
     assert 'class="on"' in narrow_code.on_a_telephone(listing(short + "c"))
 
@@ -44,15 +44,6 @@ def test_a_line_for_which_a_wide_page_has_no_room_is_told_apart(columns, kind):
 def test_tags_that_end_on_another_line_are_left_alone():
     text = f'<span class="s">{LINE}\n{LINE}</span>'
     assert narrow_code.on_a_telephone(listing(text)) == listing(text)
-
-
-@pytest.mark.parametrize(("columns", "small"), [(40, False), (41, True), (54, True), (55, False)])
-def test_a_printed_table_keeps_its_lines_and_gets_smaller_letters_where_these_help(columns, small):
-    row = "name" + " " * (columns - 8) + "0.25"
-    kind = "output stream highlight-myst-ansi notranslate"
-    made = narrow_code.on_a_telephone(listing(f"{row}\n{row}", kind))
-    expected = kind + " output-small" if small else kind
-    assert made == listing(f"{row}\n{row}", expected)
 
 
 def test_printed_sentences_go_on_below():
