@@ -111,6 +111,11 @@ def of_numbers() -> list[dict]:
     ]
 
 
+def translators() -> list[dict]:
+    """All of them, for figures that do not say what lies beyond their training."""
+    return [*of_captions(), *of_numbers()]
+
+
 @cache
 def translator() -> tuple[dict, str]:
     """The figure with the translators; one translated sentence."""
