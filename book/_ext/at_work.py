@@ -6,7 +6,7 @@ It plays first a translation that is made here, while the site is built; then th
 from functools import cache
 
 import torch
-from figures_of_writing import EXAMPLES, translator
+from figures_of_writing import EXAMPLES, translators
 
 from lectures_lib import data, decoding, stored
 from lectures_lib.blocks.recording import record
@@ -23,7 +23,7 @@ ATTENTIONS = {"encoder": ["self_attention"], "decoder": ["self_attention", "cros
 @torch.no_grad()
 def at_work() -> tuple[dict, str]:
     """The figure; where the words of its first translation looked in the decoder's last block."""
-    models = translator()[0]["models"]
+    models = translators()
     translates = stored.translator("de", "en")
     model, source = translates.model, torch.tensor([translates.source(SENTENCE)])
     never = (data.PAD, data.BOS)

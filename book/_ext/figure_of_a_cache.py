@@ -4,7 +4,7 @@ from copy import deepcopy
 from functools import cache
 
 import torch
-from figure_of_dates import DATED, DAY
+from figure_of_dates import DATED, DAY, YEARS
 from live_models import model
 from torch import Tensor
 
@@ -55,6 +55,7 @@ def remembering() -> tuple[dict, str]:
         "models": [model("translator", stored.FOLDER / f"dates_{stored.DATES[-1]}.safetensors")],
         "alphabet": dates.ALPHABET,
         "room": reader.config.max_len,
+        "years": YEARS,
         "examples": DATED,
         "text": text,
         "asks": [

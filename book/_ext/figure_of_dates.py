@@ -11,6 +11,10 @@ from lectures_lib.data import dates
 
 DAY = datetime.date(2017, 6, 12)
 DATED = ["july 20, 1969", "5 may 1821", "31 february 1950", "1969 july 20", "tomorrow"]
+YEARS = [
+    dates.FIRST.year,
+    (dates.FIRST + datetime.timedelta(dates.DAYS - 1)).year,
+]  # of the training
 FIRST_STEP = 6  # of the walk through the first date
 
 
@@ -52,6 +56,7 @@ def dates_by_letter() -> tuple[dict, str]:
         ],
         "alphabet": dates.ALPHABET,
         "room": translates.config.max_len,
+        "years": YEARS,
         "examples": DATED,
         "run": run,
         "first": FIRST_STEP,

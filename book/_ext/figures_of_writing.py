@@ -5,7 +5,8 @@ from functools import cache
 import torch
 from live_models import model
 
-from lectures_lib import data, decoding, stored
+from lectures_lib import data, decoding, results, stored
+from lectures_lib.stored import met_words
 
 EXAMPLES = {
     "de": [
@@ -48,6 +49,44 @@ def of_captions() -> list[dict]:
     ]
 
 
+def with_range(models: list[dict]) -> list[dict]:
+    """Translators of captions, with what they learned from: the figure says of a text what lies
+    beyond it. Which words they met is a file beside their weights.
+    """
+    measured = results.load("live_range")["results"]
+    found = []
+    for one, (source, target) in zip(models, stored.DIRECTIONS, strict=True):
+        (weights, vocabulary) = one["files"]
+        there = measured[f"{source}-{target}"]
+        found.append({
+            **one,
+            **model("translator", weights, vocabulary, met_words.path_of(source)),
+            "range": {
+                "of": f"{there['texts']:,} {NAMES[source]} captions",
+                "longest": there["longest"],
+                "rare": there["share"]["rare"],
+                "heldOut": f"{there['held_out']:,} captions that it did not learn from",
+            },
+        })  # fmt: skip
+    return found
+
+
+@cache
+def range_of_numbers(steps: int) -> dict:
+    """The same for a translator of number words: its words are few, and all of English."""
+    there = results.load("live_range")["results"][f"numbers_{steps}"]
+    read = data.number_words("train", counts=(1,), size=20_000)
+    words = {word for pair in read for word in data.number_tokens(pair["en"])}
+    return {
+        "of": "English lists",
+        "reads": sorted(words | {","}),
+        "numbers": there["numbers"],
+        "longest": there["longest"],
+        "rare": there["share"]["rare"],
+        "heldOut": f"{there['held_out']:,} lists that it did not learn from",
+    }
+
+
 def of_numbers() -> list[dict]:
     """The translators of number words: the one that was trained longer, and the beginner. Their
     words have small letters only.
@@ -66,15 +105,21 @@ def of_numbers() -> list[dict]:
             "examples": NUMBERS,
             "layers": stored.number_words(steps)[0].config.n_layers,
             "small": True,
+            "range": range_of_numbers(steps),
         }
         for steps, name in names.items()
     ]
 
 
+def translators() -> list[dict]:
+    """All of them, for figures that do not say what lies beyond their training."""
+    return [*of_captions(), *of_numbers()]
+
+
 @cache
 def translator() -> tuple[dict, str]:
     """The figure with the translators; one translated sentence."""
-    models = [*of_captions(), *of_numbers()]
+    models = [*with_range(of_captions()), *of_numbers()]
     sentence = EXAMPLES["de"][0]
     (translation,) = stored.translator("de", "en")([sentence])
     options = {
@@ -108,7 +153,7 @@ def beams() -> tuple[dict, str]:
     ]
     options = {
         "title": "A beam that grows and is pruned",
-        "models": [half, *longer, *of_captions()],
+        "models": [half, *longer, *with_range(of_captions())],
         "asks": [{"task": "beam", "text": text, "width": BEAM, "alpha": ALPHA}],
     }
     return options, "\n".join([text, *lines])

@@ -8,7 +8,7 @@ that carries a place (`data-place`, as in book/live/places.js) becomes a button.
 import html
 from functools import cache
 
-from figures_of_writing import translator
+from figures_of_writing import translators
 
 from lectures_lib import stored
 
@@ -136,7 +136,7 @@ def drawing() -> Drawing:
 @cache
 def one_sentence() -> tuple[dict, str]:
     """The figure in which one sentence goes through the whole Transformer; the drawing of it."""
-    models = translator()[0]["models"]
+    models = translators()
     return {"models": models, "title": "One sentence, all the way down"}, drawing()
 
 

@@ -10,10 +10,11 @@ const copied = (state) => ({
   caches: state.caches.map(({ K, V }) => ({ K: [...K], V: [...V] })),
 });
 const best = (hypotheses, n) => hypotheses.sort((a, b) => b.score - a.score).slice(0, n);
+const LOST = 3; // candidates of a step that are told though they were not kept
 
-// Yields, after each step, {live, ended, finished, done, cut}; cut: it had to stop there. A hypothesis is {tokens, score, parent}: `score` of a live one and of one
-// that has just ended is its log probability, of a finished one that over the length penalty; `parent` is its place among the live
-// of the step before.
+// Yields, after each step, {live, ended, lost, of, finished, done, cut}; cut: it had to stop there. A hypothesis is {tokens, score, parent}: `score` of a live
+// one, of one that has just ended and of one that lost is its log probability, of a finished one that over the length penalty; `parent` is its place among
+// the live of the step before. `lost` are the best of the step's candidates that were not kept; `of`: from how many continuations of how many.
 export function* beam(model, source, { width, alpha, begin, end, never = [], longest }) {
   let live = [{ tokens: [], score: 0, state: model.start(source) }],
     finished = [];
@@ -22,10 +23,10 @@ export function* beam(model, source, { width, alpha, begin, end, never = [], lon
       const going = n > 1 ? copied(state) : state;
       const shares = softmax(model.step(tokens.at(-1) ?? begin, going).scores);
       for (const id of never) shares[id] = 0;
-      // each hypothesis has one continuation that ends, so `width + 1` are enough of it
+      // each hypothesis has one continuation that ends, so of its own `width + 1` at most are kept
       const likeliest = Array.from(shares.keys())
         .sort((a, b) => shares[b] - shares[a])
-        .slice(0, width + 1);
+        .slice(0, width + 1 + LOST);
       return likeliest.map((id) => ({
         tokens: [...tokens, id],
         score: score + Math.log(shares[id]),
@@ -33,7 +34,8 @@ export function* beam(model, source, { width, alpha, begin, end, never = [], lon
         state: going,
       }));
     });
-    const candidates = best(grown, 2 * width);
+    const begun = live.length,
+      candidates = best(grown, 2 * width);
     const ends = ({ tokens }) => tokens.at(-1) === end;
     const ended = candidates.slice(0, width).filter(ends),
       penalty = lengthPenalty(n, alpha);
@@ -42,6 +44,8 @@ export function* beam(model, source, { width, alpha, begin, end, never = [], lon
       width,
     );
     live = candidates.filter((one) => !ends(one)).slice(0, width);
+    const kept = new Set([...live, ...ended]);
+    const lost = grown.filter((one) => !kept.has(one) && one.score > -Infinity).slice(0, LOST);
     // done when the best that lives would not be among the finished
     const decided = finished.length === width && live[0].score / penalty <= finished.at(-1).score,
       done = decided || n === longest;
@@ -53,6 +57,8 @@ export function* beam(model, source, { width, alpha, begin, end, never = [], lon
     yield {
       live: live.map(bare),
       ended: ended.map(bare),
+      lost: lost.map(bare),
+      of: { begun, each: model.config.vocab_size - never.length },
       finished: finished.map(bare),
       done,
       cut: done && !decided,

@@ -1,5 +1,6 @@
-// Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept.
-import { draw, make, slider } from "./figure.js";
+// Beam search as a tree that grows and is pruned (chapter 9): a column for each step, a box for each hypothesis that was kept; below those of the step in
+// view, struck through, the best of the candidates that were not.
+import { draw, make, slider, whole } from "./figure.js";
 import { lengthPenalty } from "./beam.js";
 import { TwoWays } from "./two_ways.js";
 import { signed } from "./walk.js";
@@ -9,7 +10,9 @@ const COLUMN = 104,
   ROW = 40,
   BOX = { width: 88, height: 28 },
   ROOT = 20,
-  LETTERS = 11;
+  LETTERS = 11,
+  CLOSER = 32, // rows of candidates that were not kept
+  HEAD = 18; // above the candidates that were not kept, for a word on them
 
 const score = (value) => signed(value);
 const cut = (token) =>
@@ -18,6 +21,15 @@ const cut = (token) =>
         .slice(0, LETTERS - 1)
         .join("")}…`
     : token;
+
+const texts = (hypotheses) => hypotheses.map(({ text }) => text).join("; ");
+
+// How many of a step's candidates were kept, in words.
+function choosing({ live, ended, lost, of: { begun, each } }) {
+  const ends = ended.length ? ` to go on, and ${ended.length} that ended` : "";
+  const others = lost.length ? "; struck through are the best of the others" : "";
+  return `Kept ${live.length} of ${whole(begun * each)} candidates (${begun} alive before × ${whole(each)} tokens)${ends}${others}.`;
+}
 
 export class Beams extends TwoWays {
   constructor(host, options) {
@@ -41,6 +53,7 @@ export class Beams extends TwoWays {
       "div",
       { hidden: "" },
       make("div", { class: "lv-row" }, this.at.whole, this.play),
+      this.beyond,
       this.tree,
       this.about,
       make(
@@ -66,6 +79,7 @@ export class Beams extends TwoWays {
     this.at.input.addEventListener("input", () => {
       this.halt();
       this.paint();
+      this.follow();
     });
     this.play.addEventListener("click", () => (this.playing ? this.halt() : this.grow()));
     for (const { input } of [this.width, this.alpha])
@@ -102,14 +116,20 @@ export class Beams extends TwoWays {
       width: Number(this.width.input.value),
       alpha: Number(this.alpha.input.value),
     };
-    const steps = await this.run(this.machine, "beam", request, () => {});
+    let read;
+    const steps = await this.run(this.machine, "beam", request, (part) => {
+      if (part.source) read = part;
+    });
     if (!steps) return;
+    if (read) this.reads(read);
     this.steps = steps;
     this.searched = request;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds
     this.at.input.value = steps.length;
-    this.at.input.dispatchEvent(new Event("input")); // it tells its value, and paints
+    this.at.tell();
+    this.paint();
+    this.tree.scrollLeft = 0; // a tree is read from its root; who steps through it is taken along
   }
 
   // One step more every half second, until the end or another press.
@@ -120,6 +140,7 @@ export class Beams extends TwoWays {
       this.at.input.value = step;
       this.at.tell();
       this.paint();
+      this.follow();
       if (step === last) this.halt(); // before it paints, so that the end is heard
     };
     const first = now() === last ? 1 : now() + 1;
@@ -153,19 +174,52 @@ export class Beams extends TwoWays {
     return kept;
   }
 
+  // The step in view, which is the last that is drawn, into sight.
+  follow() {
+    this.tree.scrollLeft = this.tree.scrollWidth;
+  }
+
   paint() {
     const last = Number(this.at.input.value),
       steps = this.steps.slice(0, last),
       kept = this.alive(last);
-    const rows = Math.max(...steps.map(({ live, ended }) => live.length + ended.length));
+    const taken = ({ live, ended }) => live.length + ended.length,
+      { lost } = steps.at(-1),
+      below = 4 + ROW * taken(steps.at(-1)) + HEAD; // where the first that was not kept stands
+    // of all steps, so that what is below the tree stays where it is while it grows
+    const needs = (step) =>
+      ROW * taken(step) + (step.lost.length ? HEAD + CLOSER * step.lost.length : 0);
     const width = ROOT + COLUMN * last + 4,
-      height = ROW * rows + 4;
+      height = 4 + Math.max(...this.steps.map(needs));
     const x = (n) => ROOT + COLUMN * n + (COLUMN - BOX.width),
       y = (place) => 4 + ROW * place;
     const from = (n, parent) =>
       n ? [x(n - 1) + BOX.width, y(parent) + BOX.height / 2] : [ROOT - 6, y(0) + BOX.height / 2];
     const lines = [],
       boxes = [];
+    const put = (n, one, top, kind) => {
+      const [x1, y1] = from(n, one.parent),
+        x2 = x(n),
+        y2 = top + BOX.height / 2,
+        bend = (x1 + x2) / 2;
+      lines.push(
+        draw("path", {
+          d: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`,
+          class: `lv-branch lv-${kind}`,
+        }),
+      );
+      const title = `${one.text || one.token}: ${score(one.score)}`;
+      boxes.push(
+        draw(
+          "g",
+          { class: `lv-node lv-${kind}`, transform: `translate(${x2} ${top})` },
+          draw("title", {}, kind === "lost" ? `${title}, not kept` : title),
+          draw("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
+          draw("text", { x: BOX.width / 2, y: 12, class: "lv-token" }, cut(one.token)),
+          draw("text", { x: BOX.width / 2, y: 24, class: "lv-small" }, score(one.score)),
+        ),
+      );
+    };
     steps.forEach(({ live, ended, finished }, n) => {
       const among = new Set(this.steps[last - 1].finished.map(({ tokens }) => tokens.join()));
       [
@@ -175,28 +229,17 @@ export class Beams extends TwoWays {
           live.length + i,
           among.has(one.tokens.join()) ? "ended" : "pruned",
         ]),
-      ].forEach(([one, place, kind]) => {
-        const [x1, y1] = from(n, one.parent),
-          x2 = x(n),
-          y2 = y(place) + BOX.height / 2,
-          bend = (x1 + x2) / 2;
-        lines.push(
-          draw("path", {
-            d: `M${x1} ${y1}C${bend} ${y1} ${bend} ${y2} ${x2} ${y2}`,
-            class: `lv-branch lv-${kind}`,
-          }),
-        );
-        const box = draw(
-          "g",
-          { class: `lv-node lv-${kind}`, transform: `translate(${x2} ${y(place)})` },
-          draw("title", {}, `${one.text || one.token}: ${score(one.score)}`),
-          draw("rect", { width: BOX.width, height: BOX.height, rx: 6 }),
-          draw("text", { x: BOX.width / 2, y: 12 }, cut(one.token)),
-          draw("text", { x: BOX.width / 2, y: 24, class: "lv-small" }, score(one.score)),
-        );
-        boxes.push(box);
-      });
+      ].forEach(([one, place, kind]) => put(n, one, y(place), kind));
     });
+    lost.forEach((one, i) => put(last - 1, one, below + CLOSER * i, "lost"));
+    if (lost.length)
+      boxes.push(
+        draw(
+          "text",
+          { x: x(last - 1) + BOX.width / 2, y: below - 6, class: "lv-not-kept" },
+          "not kept:",
+        ),
+      );
     const picture = draw(
       "svg",
       {
@@ -204,23 +247,20 @@ export class Beams extends TwoWays {
         height,
         viewBox: `0 0 ${width} ${height}`,
         role: "img",
-        "aria-label": `After step ${last}: ${
-          steps
-            .at(-1)
-            .live.map(({ text }) => text)
-            .join("; ") || "nothing lives on"
+        "aria-label": `After step ${last}: ${texts(steps.at(-1).live) || "nothing lives on"}${
+          lost.length ? `; not kept, among others: ${texts(lost)}` : ""
         }`,
       },
       ...lines,
       ...boxes,
     );
     this.tree.replaceChildren(picture);
-    this.tree.scrollLeft = this.tree.scrollWidth;
     const { live, finished, done, cut: short } = steps.at(-1);
-    this.about.textContent =
+    const said =
       done && last === this.steps.length
         ? `${short ? `Cut off after ${last} steps` : `Done after ${last} steps: as they stand, no living one scores better than the worst finished one`}. The sum is that of the log probabilities, as in the boxes; the penalty grows with the number of tokens.`
         : `After step ${last}: ${live.length} alive, ${finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
+    this.about.textContent = `${said} ${choosing(steps.at(-1))}`;
     this.finished.replaceChildren(
       make("caption", {}, finished.length ? "Finished, best first" : "Nothing has finished yet"),
       ...(finished.length

@@ -1,6 +1,8 @@
 // A date, letter by letter (chapter 6): in training the decoder reads the right answer, all of it at once, and the causal mask hides
 // from each position what stands behind it; when it writes, it reads its own letters, one pass after the other.
 import { largest } from "./choosing.js";
+import { beyondDays, iso } from "./days.js";
+import { showBeyond } from "./beyond.js";
 import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
 import { seen, strange, unreadable } from "./letters.js";
 import { Walk } from "./walk.js";
@@ -10,39 +12,6 @@ const END = 2; // in the alphabet: behind padding and begin
 const PAUSE = 800; // milliseconds a step
 const OFFERED = 4; // letters in place of the one that was written
 const SPOILERS = "0123456789-";
-const MONTHS = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
-
-// What is right for a date in one of the two spellings that the model was trained on; of another text nothing.
-export function iso(text) {
-  const found =
-    /^(?<day>\d{1,2}) (?<month>[a-z]+) (?<year>\d{4})$|^(?<month2>[a-z]+) (?<day2>\d{1,2}), (?<year2>\d{4})$/.exec(
-      text,
-    )?.groups;
-  if (!found) return "";
-  const [year, month, day] = [
-    found.year ?? found.year2,
-    1 + MONTHS.indexOf(found.month ?? found.month2),
-    Number(found.day ?? found.day2),
-  ];
-  const two = (number) => String(number).padStart(2, "0"),
-    said = `${year}-${two(month)}-${two(day)}`;
-  const date = new Date(`${said}T00:00Z`);
-  return month && !Number.isNaN(date.getTime()) && date.getUTCDate() === day ? said : "";
-}
-
 export const loss = (share) => -Math.log(share);
 const shown = (number) => (Number.isFinite(number) ? number.toFixed(2) : "> 87"); // single precision has no smaller share
 const listed = (letters) => [...letters].map(seen).join("");
@@ -87,7 +56,7 @@ function row(side, n, { cells, said, share, before, numbers }) {
 export class Dates extends Figure {
   constructor(host, options) {
     super(host, options);
-    [this.alphabet, this.room] = [options.alphabet, options.room];
+    [this.alphabet, this.room, this.years] = [options.alphabet, options.room, options.years];
     const date = this.asks("Your date", "Let it read", () => this.read());
     this.text.rows = 1;
     this.answer = this.bounded(
@@ -99,6 +68,12 @@ export class Dates extends Figure {
     );
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.source = make("p", { class: "lv-source", dir: "auto" });
+    this.beyond = make("p", {
+      class: "lv-beyond",
+      role: "note",
+      "aria-live": "polite",
+      hidden: "",
+    });
     this.sides = Object.fromEntries(["training", "writing"].map((name) => [name, this.side(name)]));
     const examples = make(
       "div",
@@ -120,6 +95,7 @@ export class Dates extends Figure {
       examples,
       make("div", { class: "lv-start" }, this.go, this.status),
       this.source,
+      this.beyond,
       this.walk.whole,
       make(
         "div",
@@ -292,6 +268,7 @@ export class Dates extends Figure {
       `The encoder, trained for ${of}, has read `,
       make("code", {}, text),
     );
+    showBeyond(this.beyond, beyondDays(text, this.years));
     this.sides.training.list.replaceChildren(
       ...(taught ? [...whole].map((_, i) => this.taughtRow(i, whole)) : []),
     );

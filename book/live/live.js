@@ -18,6 +18,7 @@ class Translator extends TwoWays {
       "div",
       { class: "lv-found", hidden: "" },
       this.translation,
+      this.beyond,
       make("p", { class: "lv-head" }, "What was read"),
       this.source,
       make("p", { class: "lv-head" }, "What was written"),
@@ -68,11 +69,13 @@ class Translator extends TwoWays {
       return;
     }
     const result = await this.run(this.machine, "translate", { text, forced }, (part) => {
-      if (part.source) this.begins(part.source, forced);
+      if (part.source) this.begins(part, forced);
       else this.wrote(part);
     });
     if (result) {
       this.say(result.ended ? "" : "Cut off here: the model did not end its sentence.");
+      // of words that the reader put in it need not be sure
+      if (!forced.length) this.writes(this.steps.map(({ share }) => share));
       this.look(Math.max(0, Math.min(forced.length - 1, this.steps.length - 1)));
       // the button that was pressed is gone; who has gone on elsewhere stays there
       if (choosing && document.activeElement === document.body)
@@ -81,14 +84,15 @@ class Translator extends TwoWays {
   }
 
   // What was found before goes when there is something new: not while the model is fetched, which may fail.
-  begins(source, forced) {
+  begins(read, forced) {
+    this.reads(read);
     this.steps = [];
     this.forced = forced;
     this.found.hidden = false;
     this.translation.textContent = "";
     for (const list of [this.target, this.others]) list.replaceChildren();
     this.about.textContent = "";
-    this.source.replaceChildren(...source.map((token) => make("li", {}, token)));
+    this.source.replaceChildren(...read.source.map((token) => make("li", {}, token)));
   }
 
   wrote(step) {

@@ -1,6 +1,8 @@
 // A date written with a cache and without one (chapter 9b): what each step computes anew, what is kept, and that the scores are the
 // same; and what a cache that loses something makes of it.
+import { showBeyond } from "./beyond.js";
 import { largest } from "./choosing.js";
+import { beyondDays } from "./days.js";
 import { Figure, make, megabytes, plural, whole } from "./figure.js";
 import { seen, unreadable } from "./letters.js";
 import { Walk, signed } from "./walk.js";
@@ -52,7 +54,7 @@ function half(side, at, lose) {
 export class Remembering extends Figure {
   constructor(host, options) {
     super(host, options);
-    [this.alphabet, this.room] = [options.alphabet, options.room];
+    [this.alphabet, this.room, this.years] = [options.alphabet, options.room, options.years];
     [this.machine] = this.machines;
     this.faults = { noPlaces: false, lost: [] };
     const date = this.asks("Your date", "Let it write", () => this.read());
@@ -61,6 +63,12 @@ export class Remembering extends Figure {
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.rows = Array.from({ length: LENGTH }, (_, at) => this.row(at));
     this.about = make("p", { class: "lv-about" });
+    this.beyond = make("p", {
+      class: "lv-beyond",
+      role: "note",
+      "aria-live": "polite",
+      hidden: "",
+    });
     this.counts = make("table", { class: "lv-spent" });
     this.scores = make("table", { class: "lv-spent" });
     this.compared = make("p", { class: "lv-about" });
@@ -77,6 +85,7 @@ export class Remembering extends Figure {
         }),
       ),
       make("div", { class: "lv-begins" }, this.go, this.status),
+      this.beyond,
       this.walk.whole,
       make(
         "div",
@@ -208,6 +217,7 @@ export class Remembering extends Figure {
     const last = Math.max(...SIDES.map((side) => found[side].length)),
       step = this.now ? this.walk.step : FIRST;
     this.now = { text, faults, ...found };
+    showBeyond(this.beyond, beyondDays(text, this.years));
     this.walk.begin(last, Math.min(step, last));
     this.hush();
   }

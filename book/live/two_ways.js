@@ -1,4 +1,5 @@
 // What the figures of the translators share: a choice among them, and for each a model, its language, and sentences to begin with.
+import { beyondSource, beyondSure, showBeyond } from "./beyond.js";
 import { Figure, choice, make, megabytes } from "./figure.js";
 
 export class TwoWays extends Figure {
@@ -10,6 +11,12 @@ export class TwoWays extends Figure {
       options.models.map(({ name }, i) => [i, name]),
     );
     this.examples = make("div", { class: "lv-examples" });
+    this.beyond = make("p", {
+      class: "lv-beyond",
+      role: "note",
+      "aria-live": "polite",
+      hidden: "",
+    });
     this.direction.select.addEventListener("change", () => this.prepare());
   }
 
@@ -25,6 +32,23 @@ export class TwoWays extends Figure {
   get typed() {
     const text = this.text.value.trim();
     return this.models[this.chosen].small ? text.toLowerCase() : text;
+  }
+
+  // What of a text that was read lies beyond the model's training: beside what the model makes of it.
+  reads({ source, words, strange }) {
+    const { range } = this.models[this.chosen];
+    this.tellBeyond(range ? beyondSource(range, ofSource(range, source, words, strange)) : []);
+  }
+
+  // The same of what it wrote, from the shares of its tokens.
+  writes(shares) {
+    const { range } = this.models[this.chosen];
+    if (range) this.tellBeyond([...this.told, ...beyondSure(range, shares)]);
+  }
+
+  tellBeyond(told) {
+    this.told = told;
+    showBeyond(this.beyond, told);
   }
 
   // Another direction; what the reader has typed stays. A figure has `verb`, what its button does, and `start`, which does it.
@@ -53,4 +77,20 @@ export class TwoWays extends Figure {
       ),
     );
   }
+}
+
+// A source as `beyondSource` is told it. Of a list of number words all that it met is listed: `reads`.
+function ofSource({ reads }, source, words, strange) {
+  const own = source.slice(0, -1);
+  if (!reads) return { tokens: own.length, words, strange };
+  const all = [...new Set(own)].filter((word) => word !== ",");
+  return {
+    tokens: own.length,
+    words: all.length,
+    strange: all.filter((word) => !reads.includes(word)),
+    numbers: own
+      .join(" ")
+      .split(",")
+      .filter((number) => number.trim()).length,
+  };
 }

@@ -3,6 +3,7 @@
 import { beam } from "./beam.js";
 import { writeTwice } from "./cache.js";
 import { draw, largest, logShare, shares } from "./choosing.js";
+import { unmet, wordsOf } from "./met.js";
 import {
   Adapted,
   Bert,
@@ -24,7 +25,7 @@ const PAD = 0,
 const LONGER = 50; // a translation has at most so many tokens more than its source
 const LOOKED_THROUGH = 64; // tokens of a sentence, and of its translation, of which every number is kept
 const KINDS = {
-  translator: (file) => new Transformer(file),
+  translator: (file, met) => Object.assign(new Transformer(file), { met: met?.tensors.words.data }),
   "language model": (file) => new LanguageModel(file),
   "masked words": (file) => new Bert(file, "bert."),
   sentences: (file) => new Bert(file),
@@ -78,6 +79,13 @@ function room(text) {
   const pieces = tokens.encode(text).length;
   return { read: Math.min(pieces, LONGEST - 2), pieces };
 }
+// What a translator reads of a text; of its words, each once, how many there are and which it never met, if that is known.
+function asRead(text, source) {
+  const read = { source: source.map((id) => tokens.shown(id)) };
+  return model.met
+    ? { ...read, words: new Set(wordsOf(text)).size, strange: unmet(text, model.met) }
+    : read;
+}
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
 const tasks = {
@@ -97,7 +105,7 @@ const tasks = {
   // The source's tokens, then one target token after the other: the likeliest, or the one that the reader chose.
   async translate({ text, forced }, tell, wanted) {
     const source = [...tokens.encode(text), END];
-    tell({ source: source.map((id) => tokens.shown(id)) });
+    tell(asRead(text, source));
     const longest = Math.min(source.length + LONGER, model.config.max_len);
     const state = model.start(source),
       target = [];
@@ -177,10 +185,11 @@ const tasks = {
     };
   },
 
-  // The same with several hypotheses at a time: what lived, ended and was finished after each step.
+  // The same with several hypotheses at a time: what lived, ended, lost and was finished after each step.
   async beam({ text, width, alpha }, tell, wanted) {
     const source = [...tokens.encode(text), END],
       told = [];
+    tell(asRead(text, source));
     const longest = Math.min(source.length + LONGER, model.config.max_len);
     for (const step of beam(model, source, {
       width,
@@ -201,6 +210,7 @@ const tasks = {
         ...step,
         live: step.live.map(shown),
         ended: step.ended.map(shown),
+        lost: step.lost.map(shown),
         finished: step.finished.map(shown),
       });
       tell(told.at(-1));

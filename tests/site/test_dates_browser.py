@@ -133,7 +133,7 @@ def test_what_is_right_is_what_the_library_holds(computing):
         "x",
     ]
     found = computing.evaluate(
-        "async (texts) => { const { iso } = await import('/live/dates.js'); return texts.map(iso); }",
+        "async (texts) => { const { iso } = await import('/live/days.js'); return texts.map(iso); }",
         texts + none,
     )
     assert found == [day.isoformat() for day in days for _ in range(2)] + [""] * len(none)

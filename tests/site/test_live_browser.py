@@ -165,7 +165,11 @@ def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
     translation(translate(page, "Ein Hund."))
     fetched = sorted(file_name(url) for url in page.asked if "/models/" in url)
-    assert fetched == ["translator.json", "translator_de_en.safetensors"]
+    assert fetched == [
+        "translator.json",
+        "translator_de_en.safetensors",
+        "translator_words_de.safetensors",
+    ]
 
 
 @pytest.mark.parametrize("direction", stored.DIRECTIONS)

@@ -19,6 +19,25 @@ BEAM, PIECES = "A beam that grows and is pruned", "Your text in pieces"
 SENSES, NEAR = "One word, two sentences", "Near by meaning"
 
 
+@torch.no_grad()
+def losers(model, source, before, kept, width):
+    """From how many continuations of the hypotheses before, (tokens, score) each, a step chose, and
+    those that are not among the kept ones, best first: its scores, computed without a cache.
+    """
+    rows = [[data.BOS, *tokens] for tokens, _ in before]
+    shares = model(torch.tensor([source] * len(rows)), torch.tensor(rows))[:, -1].log_softmax(-1)
+    shares[:, [data.PAD, data.BOS]] = -torch.inf
+    totals = torch.tensor([score for _, score in before])[:, None] + shares
+    scores, places = totals.flatten().topk(4 * width + 4)
+    found = [
+        ([*before[place // shares.shape[1]][0], place % shares.shape[1]], score)
+        for score, place in zip(scores.tolist(), places.tolist(), strict=True)
+    ]
+    ended = [tokens for tokens, _ in found[:width] if tokens[-1] == data.EOS]
+    chosen = [*kept, *ended]
+    return int(totals.isfinite().sum()), [one for one in found if one[0] not in chosen]
+
+
 @pytest.mark.parametrize(
     ("direction", "text", "width", "alpha"),
     [
@@ -65,6 +84,16 @@ def test_the_beam_is_the_librarys(computing, direction, text, width, alpha):
         assert [one["tokens"] for one in step["live"]] == expected.tokens[0].tolist()
         scores = torch.tensor([one["score"] for one in step["live"]])
         assert torch.allclose(scores, expected.scores[0], rtol=0, atol=1e-3)
+    before = [([], 0.0)]
+    for step, expected in zip(told, steps, strict=True):
+        kept = expected.tokens[0].tolist()
+        n, lost = losers(translates.model, source, before, kept, width)
+        assert step["of"]["begun"] * step["of"]["each"] == n
+        assert [one["tokens"] for one in step["lost"]] == [tokens for tokens, _ in lost[:3]]
+        assert [one["score"] for one in step["lost"]] == pytest.approx(
+            [score for _, score in lost[:3]], abs=1e-3
+        )
+        before = list(zip(kept, expected.scores[0].tolist(), strict=True))
     for one, tokens, score in zip(
         told[-1]["finished"], found.tokens[0].tolist(), found.scores[0], strict=True
     ):
@@ -95,15 +124,59 @@ def test_a_tree_grows_and_can_be_stepped_through(live):
     step = box.get_by_role("slider", name="Step")
     last = int(step.input_value())
     assert last == int(step.get_attribute("max")) > 3
-    whole = box.locator(".lv-node").count()
+    kept = box.locator(".lv-node:not(.lv-lost)")
+    whole = kept.count()
     step.focus()
     page.keyboard.press("Home")
-    assert box.locator(".lv-node").count() == 3 < whole
+    assert kept.count() == 3 < whole
     assert "After step 1: 3 alive, 0 finished" in box.locator(".lv-about").inner_text()
     box.get_by_role("button", name="Watch it grow").click()
     page.wait_for_function("n => document.querySelectorAll('.lv-node').length > n", arg=6)
     box.get_by_role("button", name="Pause").click()
     assert 1 < int(step.input_value()) <= last
+
+
+def test_what_lost_in_the_step_in_view_stands_struck_through_below_it(live):
+    page = live(only="beams")
+    text = "Zwei Hunde spielen im Schnee."
+    box = search(page, text)
+    box.locator(".lv-finished tbody tr").first.wait_for()
+    step = box.get_by_role("slider", name="Step")
+    step.fill("1")
+    translates = stored.translator("de", "en")
+    n, lost = losers(translates.model, translates.source(text), [([], 0.0)], [], 3)
+    shown = box.locator(".lv-node.lv-lost")
+    scores = shown.locator(".lv-small").all_text_contents()
+    assert scores == [f"{score:.2f}".replace("-", "−") for _, score in lost[3:6]]
+    tokens = shown.locator(".lv-token")
+    for token in tokens.all():
+        assert "line-through" in token.evaluate("one => getComputedStyle(one).textDecoration")
+    said = f"Kept 3 of {n:,} candidates (1 alive before × {n:,} tokens); struck through"
+    assert said in box.locator(".lv-about").inner_text()
+    names = tokens.all_text_contents()
+    assert "; not kept, among others: " in box.get_by_role("img").get_attribute("aria-label")
+    step.fill("2")
+    assert shown.count() == 3 and tokens.all_text_contents() != names
+    assert f"Kept 3 of {3 * n:,} candidates (3 alive" in box.locator(".lv-about").inner_text()
+    assert axe.by_day_and_night(page, ".live") == []
+
+
+def test_a_tree_opens_at_its_root_and_follows_the_step_that_the_reader_chooses(live):
+    page = live(390, has_touch=True, is_mobile=True, only="beams")
+    left = """tree => {
+      const { scrollLeft, clientWidth, scrollWidth } = tree;
+      return [scrollLeft, scrollWidth - clientWidth];
+    }"""
+    tree = figure(page, BEAM).locator(".lv-tree")
+    here, most = tree.evaluate(left)
+    assert here == 0 and most > 300  # the example
+    box = search(page, "Zwei Hunde spielen im Schnee.")
+    box.locator(".lv-finished tbody tr").first.wait_for()
+    here, most = tree.evaluate(left)
+    assert here == 0 and most > 300
+    box.get_by_role("slider", name="Step").press("ArrowLeft")
+    here, most = tree.evaluate(left)
+    assert here == pytest.approx(most, abs=1) and most > 200
 
 
 @pytest.mark.parametrize(("motion", "pause"), [("reduce", 900), ("no-preference", 500)])

@@ -109,9 +109,10 @@ def fresh(browser, address):
 class InAFigure:
     """A live figure whose button is pressed."""
 
-    def __init__(self, name, path="", model="", vocabulary=""):
+    def __init__(self, name, path="", model="", vocabulary="", beside=""):
         self.name, self.path = name, path or PAGE_OF[name]
         self.model, self.vocabulary = model, vocabulary
+        self.beside = beside
 
     def open(self, fresh, **options):
         return fresh(self.path, "" if "through" in self.path else self.name, **options)
@@ -203,7 +204,7 @@ class Welcome(InAFigure):
 TRANSLATOR = {"model": "translator_de_en.safetensors", "vocabulary": "translator.json"}
 MINILM = {"model": "minilm_8bit.safetensors", "vocabulary": "vocab.txt"}
 PLACES = {
-    "translator": InAFigure("translator", **TRANSLATOR),
+    "translator": InAFigure("translator", **TRANSLATOR, beside="translator_words_de.safetensors"),
     "sentiment": InAFigure("sentiment", model="sentiment.safetensors", vocabulary="vocab.txt"),
     "pieces": InAFigure("pieces", model="translator.json", vocabulary="vocab.txt"),
     "dice": InAFigure("dice", "book/motion.html", vocabulary="vocab.txt"),
@@ -371,7 +372,7 @@ def test_a_second_visit_fetches_no_model(fresh, network, name):
     page = place.open(fresh)
     place.press(page)
     place.answers(page)
-    files = sorted(filter(None, (place.model, place.vocabulary)))
+    files = sorted(filter(None, (place.model, place.vocabulary, place.beside)))
     assert sorted(network.served) == files
     page.goto("about:blank")
     page.goto(page.home)

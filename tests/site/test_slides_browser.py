@@ -221,6 +221,25 @@ def test_a_live_figure_is_fetched_when_its_button_is_pressed(with_figure):
     assert page.evaluate(TOO_LARGE) == []
 
 
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["16b", "16c"])
+def test_a_figure_with_a_large_table_fits_its_slide(tab, address, name, theme):
+    at = next(i for i, slide in enumerate(slides.read(name)["slides"]) if "live" in slide) + 2
+    page = tab(1280, 720)
+    page.goto(f"{address}slides/{name}.html?theme={theme}#/{at}")
+    page.wait_for_function("Reveal.isReady()")
+    page.get_by_role("button", name="Run it here").click()
+    host = page.locator("section.present .live.lv-on")
+    host.locator("table").first.wait_for()
+    assert host.evaluate("it => it.scrollHeight <= it.clientHeight")
+    assert host.evaluate("it => it.scrollWidth <= it.clientWidth")
+    if name == "16c":
+        page.get_by_role("button", name="The treebank").click()
+        assert host.evaluate("it => it.scrollHeight <= it.clientHeight")
+    assert page.evaluate(TOO_LARGE) == []
+    assert not page.wrong
+
+
 def test_its_keys_are_its_own_until_escape(with_figure):
     page = with_figure
     page.get_by_role("button", name="Run it here").click()

@@ -80,7 +80,11 @@ def test_pieces_that_were_left_out_are_told(shows):
 
 def step(token, parent=0, *, done=False, cut=False):
     one = {"tokens": [token], "token": token, "text": token, "score": -1.0, "parent": parent}
-    return {"live": [one], "ended": [], "finished": [], "done": done, "cut": cut}
+    of = {"begun": 1, "each": 60}
+    return {
+        **{"live": [one], "ended": [], "lost": [], "of": of},
+        **{"finished": [], "done": done, "cut": cut},
+    }
 
 
 @pytest.mark.parametrize("cut", [False, True])
@@ -90,6 +94,7 @@ def test_a_search_says_why_it_ends_and_grows_from_the_first_step(shows, cut):
     shown = shows("beams", {"models": [named]}, steps)
     expected = "Cut off after 3 steps." if cut else "Done after 3 steps: as they stand"
     assert shown.text(".lv-about").startswith(expected)
+    assert shown.text(".lv-about").endswith("Kept 1 of 60 candidates (1 alive before × 60 tokens).")
     at = shown.evaluate("() => { shown.grow(); const { value } = shown.at.input; return value; }")
     assert at == "1"
     shown.evaluate("() => shown.halt()")
