@@ -56,9 +56,10 @@ def test_a_page_is_drawn_from_its_top_to_its_end(browser, address, tmp_path, mon
 
 
 @pytest.mark.browser
-def test_what_has_not_been_near_the_window_is_drawn(browser, address, tmp_path):
+def test_what_has_not_been_near_the_window_is_drawn(browser, address):
     page = browser.new_page(**tool.look("phone"))
-    tool.draw(page, address + "notebooks/15b_which_layers.html", "phone", False, tmp_path)
+    page.goto(address + "notebooks/15b_which_layers.html")
+    page.evaluate(tool.READY, False)
     skipped = page.evaluate(
         """() => [...document.querySelectorAll(".bd-article section > p")]
           .filter((text) => text.checkVisibility() && !text.checkVisibility({ contentVisibilityAuto: true })).length"""
