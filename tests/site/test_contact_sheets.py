@@ -53,15 +53,3 @@ def test_a_page_is_drawn_from_its_top_to_its_end(browser, address, tmp_path, mon
     )
     dark = sum(drawn[0].convert("L").getpixel((5, y)) < 90 for y in range(0, 600, 50))
     assert dark > 9 if "dark" in name else dark < 3
-
-
-@pytest.mark.browser
-def test_what_has_not_been_near_the_window_is_drawn(browser, address, tmp_path):
-    page = browser.new_page(**tool.look("phone"))
-    tool.draw(page, address + "notebooks/15b_which_layers.html", "phone", False, tmp_path)
-    skipped = page.evaluate(
-        """() => [...document.querySelectorAll(".bd-article section > p")]
-          .filter((text) => text.checkVisibility() && !text.checkVisibility({ contentVisibilityAuto: true })).length"""
-    )
-    page.close()
-    assert skipped == 0
