@@ -1,5 +1,5 @@
 """Code on a telephone, which has room for half of a line of it: a line that is too long goes on in a
-second one, further to the right, beside a thin stroke. What a cell printed does so too, unless it
+second one, further to the right, behind a small hook. What a cell printed does so too, unless it
 is a table; a table that is a little too wide is set in smaller letters, and a wider one scrolls. On
 a wide page this is done only where a line of more than 88 columns, or a list, leaves no room.
 
