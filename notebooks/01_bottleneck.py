@@ -30,35 +30,36 @@ device = lectures_lib.setup(seed=0)
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of boxes. Left, the English words ninety, five, comma, eighteen, each with an arrow to the next. An arrow leads from the last of them into a single narrow box, marked one vector. From there an arrow leads to the German words f\u00fcnf, und, neunzig, comma, achtzehn, each with an arrow to the next. No other line connects the two sides."}, "figure": {"caption": "A translator of 2014. Everything that the right side will ever know about the left passes through the box in the middle."}}
 import matplotlib.pyplot as plt
 
-from lectures_lib.show import plots
+from lectures_lib.show import palette, plots
 
 
-def box(ax, corner, width, height, text, colour):
-    """A box with a text in its middle."""
-    style = {"facecolor": plots.PALE, "edgecolor": colour, "linewidth": 2, "zorder": 3}
+def box(ax, corner, width, height, text, part):
+    """A box with a text in its middle, in the colours of its part of the model."""
+    style = {"linewidth": 2, "zorder": 3, "edgecolor": palette.colour(part)}
+    style["facecolor"] = palette.colour(part, role="soft")
     ax.add_patch(plt.Rectangle(corner, width, height, **style))
     style = {"ha": "center", "va": "center", "zorder": 4}
     ax.text(corner[0] + width / 2, corner[1] + height / 2, text, **style)
 
 
-def chain(ax, words, x, y, colour):
+def chain(ax, words, x, y, part):
     """Words in boxes, arrows between them; where the last box ends."""
     for word in words:
         if x > 0:
             ax.annotate("", (x, y), (x - 0.7, y), arrowprops=ARROW)
         width = 0.34 * len(word) + 0.7
-        box(ax, (x, y - 0.4), width, 0.8, word, colour)
+        box(ax, (x, y - 0.4), width, 0.8, word, part)
         x += width + 0.7
     return x
 
 
 ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
 figure, ax = plt.subplots(figsize=(7.0, 2.4))
-end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, plots.BLUE)
-box(ax, (end, 0.3), 2.4, 2.3, "one\nvector", plots.RED)
+end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, "encoder")
+box(ax, (end, 0.3), 2.4, 2.3, "one\nvector", "neutral")
 ax.annotate("", (end, 2.2), (end - 0.7, 2.2), arrowprops=ARROW)
 words = ["fünf", "und", "neunzig", ",", "achtzehn"]
-last = chain(ax, words, end + 3.1, 0.7, plots.GREEN)
+last = chain(ax, words, end + 3.1, 0.7, "decoder")
 ax.text(0, 2.8, "encoder: reads", va="bottom")
 ax.text(end + 3.1, 1.3, "decoder: writes", va="bottom")
 ax.set(xlim=(-0.2, last), ylim=(0.1, 3.2))

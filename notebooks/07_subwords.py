@@ -3,9 +3,9 @@
 #
 # > *An unputdownable novel.*
 #
-# You may never have met the word "unputdownable", and yet you know what it means, for you took it apart. A model with
-# a fixed list of words cannot do that. Every word that is not on its list becomes the same token, `[UNK]`. How often
-# does that happen? We list the words on most pages of Python's manual, and read other pages with the list.
+# You may never have met "unputdownable", and yet you know what it means: you took it apart. A model with a fixed list
+# of words cannot: all other words are one token, `[UNK]`. How often does that happen? We list the words on most pages
+# of Python's manual, and read the others.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it

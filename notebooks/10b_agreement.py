@@ -74,7 +74,7 @@ from lectures_lib.show.drawings import draw
 # verb the wrong way is often called an *attractor*); there may be up to **six** of them; and the
 # first of them never followed this subject in training.
 
-# %%
+# %% tags=["hide-input"]
 NOUNS = [
     "key",
     "cabinet",

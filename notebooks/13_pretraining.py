@@ -596,7 +596,7 @@ for name, score in evaluate(KnowsNothing(), asked)._asdict().items():
 # independent once $w$ is known, which they are not.
 
 
-# %% tags=["rtol=0.1"]
+# %% tags=["hide-input", "rtol=0.1"]
 def ids_of(documents):
     """All tokens, sentence by sentence."""
     return [tokenizer.encode(s) for document in documents for s in document]
@@ -649,7 +649,7 @@ for name, counted in baselines.items():
 # %% [markdown]
 # The model, its first weights, and the training:
 
-# %%
+# %% tags=["hide-input"]
 STEPS = 20_000 if LARGE else 1_600
 BEGUN = 0 if LARGE or SOURCE != "offline" else 1_000  # steps taken beforehand; 0: none
 SIZE = BertConfig.SMALL if LARGE else replace(BertConfig.TINY, d_model=64, d_ff=256)

@@ -138,7 +138,7 @@ for name in COMBINATIONS:
 # one: logistic regression, in effect, which [chapter 16b](16b_probing.ipynb#the-same-in-pytorch) writes out.
 # It draws nothing at random, so there is no seed to be lucky with.
 
-# %%
+# %% tags=["hide-input"]
 sets = {
     split: data.load("entities", split) for split in ("train", "validation", "test")
 }

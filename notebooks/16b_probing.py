@@ -666,7 +666,7 @@ assert expected["tag"] < expected["relation"] < 3
 # </details>
 
 
-# %% tags=["atol=2"]
+# %% tags=["hide-input", "atol=2"]
 def changed(model, layer, heads, alike=False):
     """A copy in which these heads contribute nothing, or look everywhere alike."""
     other = copy.deepcopy(model)

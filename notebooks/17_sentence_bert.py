@@ -10,12 +10,8 @@
 # - *She is slicing an onion in the kitchen. A woman cuts vegetables for dinner. Somebody is
 #   preparing a meal.*
 #
-# You see at once which belong together, although they share hardly a word. How could a program find
-# that out?
-#
-# Below are three tries. Each turns every sentence into one vector and compares all pairs; the more
-# a square stands out, the more alike they are. (The BERT is MiniLM, the small one of [chapter
-# 12](12_bert.ipynb).) **What does it take to turn the first two pictures into the third?**
+# You see at once which belong together, although they share hardly a word. How could a program?
+# Three tries: each makes one vector of every sentence and compares all pairs.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -98,6 +94,10 @@ assert gaps["trained for it"] > 0.05 and gaps["BERT's middle"] < 0
 assert gaps["counted words"] < 0
 
 # %% [markdown]
+# The more a square stands out, the more alike two sentences are. (The BERT is MiniLM, the small one
+# of [chapter 12](12_bert.ipynb).) **What does it take to turn the first two pictures into the
+# third?**
+#
 # **After this chapter you can**
 #
 # - say what it costs to compare all pairs with BERT, and what a siamese encoder saves;
@@ -584,7 +584,7 @@ class Siamese(nn.Module):
 # sentence with one that follows from it.
 
 
-# %%
+# %% tags=["hide-input"]
 def sides(examples):
     """Only the sentences."""
     return [(example["first"], example["second"]) for example in examples]

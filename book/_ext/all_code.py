@@ -11,9 +11,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 BEHIND = "download>Download</a>"  # the end of a chapter's frame
-BUTTON = (
-    ' · <button type="button" class="all-code">Show all code</button>'
-    "<noscript><style>.all-code { display: none; }</style></noscript>"
+BUTTON = (  # with the dot before it, which alone would promise something
+    '<span class="for-all-code"> · <button type="button" class="all-code">Show all code</button>'
+    "</span><noscript><style>.for-all-code { display: none; }</style></noscript>"
 )
 
 

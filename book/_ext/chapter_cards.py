@@ -25,7 +25,7 @@ from lectures_lib.show.palette import colour
 THUMBNAILS = "_static/thumbnails"  # of the site
 CARDS = '<ul class="chapter-cards">'
 ENDS = {"light": ".png", "dark": ".dark.png"}  # of a thumbnail's file, by the theme
-WIDTH, HEIGHT = 320, 150  # of the largest thumbnail
+WIDTH, HEIGHT = 350, 200  # of the largest thumbnail
 PICTURE = Path(__file__).parents[1] / "figures" / "welcome.svg"
 
 

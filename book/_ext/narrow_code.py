@@ -1,6 +1,7 @@
 """Code on a telephone, which has room for half of a line of it: a line that is too long goes on in a
-second one, further to the right, beside a thin stroke. What a cell printed does so too, unless it
-is in columns, which narrow_outputs.py keeps. On a wide page this is done only where a line of more than 88 columns, or a list, leaves no room.
+second one, further to the right, behind a small hook. What a cell printed does so too, unless it
+is in columns, which narrow_outputs.py keeps. On a wide page this is done only where a line of more
+than 88 columns, or a list, leaves no room.
 
 The style sheet does it (`.on`, `.beyond`); here each long line is put into an element that knows its
 indentation. Nothing is changed in what is written, nor in what is copied.

@@ -23,8 +23,9 @@
     )
       box = box.parentElement;
     if (!box || box === document.documentElement) return;
-    const its = box.getBoundingClientRect();
-    if (top < its.top + MARGIN) box.scrollTop += top - its.top - MARGIN;
+    const its = box.getBoundingClientRect(),
+      begins = its.top + (parseFloat(getComputedStyle(box).scrollPaddingTop) || 0); // below what stays there
+    if (top < begins + MARGIN) box.scrollTop += top - begins - MARGIN;
     else if (bottom > its.bottom - MARGIN) box.scrollTop += bottom - its.bottom + MARGIN;
   }
 

@@ -25,7 +25,7 @@ from lectures_lib.show.contrast import contrast
 from lectures_lib.show.palette import PALETTE, colour
 
 # Curves and bars by number, and what they are compared with, in grey. In a plot no colour stands for a
-# query, a key or anything else that has one in the drawings.
+# query, a key or anything else that has one in the drawings; an encoder and a decoder keep theirs.
 BLUE, ORANGE, GREEN, RED, PURPLE = (colour(f"series_{n}", role="mark") for n in range(1, 6))
 GREY, PALE = colour("neutral"), colour("neutral", role="soft")
 QUIET = colour("quiet", role="mark")
@@ -44,10 +44,11 @@ WRITTEN = {
 }
 SEQUENTIAL = "Blues"  # for weights, from 0 up
 DIVERGING = "PuOr_r"  # for signed values, around 0
+PARTS = ("encoder", "decoder")
 # What changes in the dark theme.
 DARK = {PAPER: "none", GROUND: colour("paper", "dark")} | {
     colour(name, role=role): colour(name, "dark", role)
-    for name in ("ink", "neutral", "quiet", "frame", *(f"series_{n}" for n in range(1, 6)))
+    for name in (*PARTS, "ink", "neutral", "quiet", "frame", *(f"series_{n}" for n in range(1, 6)))
     for role in ("line", "mark", "soft")
     if role in PALETTE[name]["light"]
 }

@@ -115,3 +115,21 @@ def test_what_a_page_shows_of_the_library_fits_the_page(chapter):
     ]
     lines = [line for text in shown for line in text.split("\n") if not line.startswith("[")]
     assert [line for line in lines if len(line) > 88] == []
+
+
+# Visible cells that are longer than a screen, by what they define first: each is what its chapter is
+# about. What only makes data, measures or sets a training up is folded (`hide-input`).
+LONG = {
+    *("MultiHeadAttention", "count_pairs", "next_token_loss", "ViT", "class_loss", "Probe"),
+    "small_cnn",
+}
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_cell_longer_than_a_screen_is_about_the_subject(chapter):
+    for cell in cells(chapter):
+        tags = {"setup"} | FOLDED
+        if cell.cell_type != "code" or tags & set(cell.metadata.get("tags", [])):
+            continue
+        if cell.source.count("\n") >= 40:
+            assert re.search(r"^(?:class|def) (\w+)", cell.source, re.M)[1] in LONG

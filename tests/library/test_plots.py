@@ -3,8 +3,10 @@ the dark theme changes paper, ink and the book's colours alone.
 """
 
 import io
+from pathlib import Path
 
 import matplotlib.pyplot as plt
+import nbformat
 import pytest
 import torch
 from matplotlib.colors import to_hex
@@ -13,6 +15,7 @@ from lectures_lib.show import plots
 from lectures_lib.show.contrast import contrast
 from lectures_lib.show.palette import colour
 
+CHAPTERS = Path(__file__).parents[2] / "notebooks"
 DAY, NIGHT = colour("paper"), colour("paper", "dark")
 
 
@@ -50,6 +53,20 @@ def test_in_the_dark_paper_and_ink_change_and_a_heat_map_does_not():
     assert dark.count("fill: #ffffff") == light.count("fill: #ffffff") > 0
     image = light.index("data:image/png")
     assert light[image : image + 200] in dark
+
+
+@pytest.mark.parametrize("name", ["encoder", "decoder"])
+def test_a_part_of_a_model_has_its_own_colours_in_a_plot_too(name):
+    for role in ("line", "soft"):
+        assert plots.DARK[colour(name, role=role)] == colour(name, "dark", role)
+    chapter = nbformat.read(CHAPTERS / "01_bottleneck.ipynb", 4)
+    lead = next(
+        output.data["image/svg+xml"]
+        for cell in chapter.cells
+        for output in cell.get("outputs", [])
+        if "image/svg+xml" in output.get("data", {})
+    )
+    assert f"stroke: {colour(name)}" in lead
 
 
 @pytest.mark.parametrize("light", [plots.INK, plots.BLUE, plots.GREEN, plots.RED, plots.GREY])

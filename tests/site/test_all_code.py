@@ -33,4 +33,5 @@ def test_without_scripts_there_is_no_button(tab, address):
     page = tab(java_script_enabled=False)
     page.goto(address + CHAPTER)
     assert not page.locator(".all-code").is_visible()
+    assert page.locator(".chapter-frame").inner_text().rstrip().endswith("Download")
     assert page.locator(FOLDS).count() > 2

@@ -136,3 +136,38 @@ def test_without_scripts_the_lists_stand_there(tab, address):
     assert page.locator(LINKS).first.is_visible()
     assert page.locator(MARKED).count() == 0
     assert page.locator(".bd-docs-nav .current > a").last.is_visible()
+
+
+# Whether a place on the screen shows this element and nothing that lies on it.
+SHOWN_WHOLE = """(element) => {
+  const { left, right, top, bottom } = element.getBoundingClientRect(), x = (left + right) / 2;
+  return top >= 0 && bottom <= innerHeight && [top + 2, (top + bottom) / 2, bottom - 2]
+    .every((y) => element.contains(document.elementFromPoint(x, y)));
+}"""
+
+
+@pytest.mark.parametrize("high", [900, 480])
+@pytest.mark.parametrize("width", [1200, 1360])
+@pytest.mark.parametrize("page_name", ["09_generating", "18b_what_it_costs"])
+def test_the_books_name_and_the_current_page_are_whole_on_arrival(
+    tab, address, page_name, width, high
+):
+    """The theme scrolls the list to the current page; the name above stays where it is."""
+    page = tab(width, high)
+    page.goto(f"{address}notebooks/{page_name}.html", wait_until="networkidle")
+    settled(page)
+    for part in (".navbar-brand img", ".navbar-brand .title", ".search-button-field"):
+        assert page.locator(f".bd-sidebar-primary {part}").evaluate(SHOWN_WHOLE), part
+    assert page.locator(".bd-docs-nav .current > a").last.evaluate(SHOWN_WHOLE)
+
+
+def test_what_the_keyboard_reaches_is_not_below_the_books_name(tab, address):
+    page = tab(1360, 480)
+    page.goto(address + "notebooks/18b_what_it_costs.html", wait_until="networkidle")
+    links = page.locator(".bd-docs-nav li > a:visible")
+    links.last.focus()
+    for _ in range(links.count() + 8):  # parts can be reached, too
+        page.keyboard.press("Shift+Tab")
+        here = page.locator(".bd-docs-nav li > a:focus")
+        if here.count():
+            assert here.evaluate(SHOWN_WHOLE), here.inner_text()

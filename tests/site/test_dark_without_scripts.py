@@ -36,3 +36,14 @@ def test_without_scripts_the_system_chooses(live, scheme):
         assert (page.locator(text).first.evaluate(LIGHTNESS % what) > 0.5) == dark, text
     assert page.locator("img.plot-dark").first.is_visible() == dark
     assert page.locator("img.plot-light").first.is_visible() != dark
+
+
+@pytest.mark.browser
+def test_without_scripts_a_viewers_picture_stands_on_its_card(live):
+    page = live(
+        path="notebooks/02_self_attention.html", color_scheme="dark", java_script_enabled=False
+    )
+    pictures = page.locator(".cell_output img.figure-card")
+    assert pictures.count()
+    for picture in pictures.all():
+        assert picture.evaluate(LIGHTNESS % "backgroundColor") < 0.2

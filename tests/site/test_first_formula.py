@@ -29,3 +29,20 @@ def test_no_line_moves_when_they_have_come(tab, address):
     page.evaluate("document.fonts.ready")
     page.wait_for_timeout(300)
     assert page.evaluate("shift") < 0.05
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "page_name", ["01_bottleneck", "02_self_attention", "03_multi_head_attention"]
+)
+def test_a_formula_wider_than_a_phone_scrolls_in_a_box_that_is_seen(tab, address, page_name):
+    page = tab(390, 844)
+    page.goto(f"{address}notebooks/{page_name}.html", wait_until="networkidle")
+    wide = page.locator(".formula-scroll[data-scrolls]")
+    wide.first.wait_for()
+    paper = page.locator("body").evaluate("body => getComputedStyle(body).backgroundColor")
+    for box in wide.all():
+        ground, right, overflow = box.evaluate("""(box) => { const style = getComputedStyle(box);
+          return [style.backgroundColor, box.getBoundingClientRect().right, style.overflowX]; }""")
+        assert ground not in (paper, "rgba(0, 0, 0, 0)")
+        assert right <= 390 and overflow == "auto"

@@ -109,6 +109,20 @@ def test_lines_go_on_right_of_where_they_began(live, width, path, least):
     assert sum(right) > 0.9 * len(right)  # a word that is as long as a line begins below its place
 
 
+@pytest.mark.browser
+def test_no_stroke_that_a_reader_could_take_for_a_character_stands_before_what_goes_on(live):
+    """The mark is a hook: what is upright in it is shorter than a letter, and it has a foot."""
+    line = live(width=390, path=PAGES[0]).locator(".highlight .on:visible").first
+    height, sizes = line.evaluate("""(line) => { const style = getComputedStyle(line);
+      return [parseFloat(style.fontSize), style.backgroundSize]; }""")
+    assert "%" not in sizes
+    upright, foot = (
+        [float(n.removesuffix("px")) for n in one.split()] for one in sizes.split(", ")
+    )
+    assert upright[0] == 1 and upright[1] < 0.7 * height
+    assert foot[0] > 0.5 * height and foot[1] == 1
+
+
 def test_the_copied_text_is_the_source(html):
     """Without tags, every listing of a chapter is in its notebook."""
     page = (html / PAGES[0]).read_text("utf-8")

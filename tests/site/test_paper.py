@@ -132,3 +132,11 @@ def test_a_word_stays_with_its_explanation_and_a_card_in_one_piece(paper):
     assert folded.locator("summary").evaluate(style, "breakAfter") == "avoid"
     question = folded.locator("xpath=preceding-sibling::p[1]")
     assert question.evaluate(style, "breakAfter") == "avoid"
+
+
+def test_no_page_is_begun_for_a_line(paper):
+    """The ways on stand together, and the answers begin where the page before has room."""
+    page = paper("notebooks/07_subwords")
+    style = "(e, name) => getComputedStyle(e)[name]"
+    assert page.locator(".paper-end > h2").evaluate(style, "breakBefore") == "auto"
+    assert page.locator(".end-card .ways-on").evaluate(style, "breakInside") == "avoid"

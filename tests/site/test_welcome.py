@@ -84,6 +84,24 @@ def test_a_card_shows_all_of_its_picture(tab, address, width):
         assert fits and ratio == pytest.approx(1, abs=0.06)
 
 
+@pytest.mark.browser
+def test_cards_are_as_high_as_their_neighbours_and_their_pictures_sharp(tab, address):
+    """No hole at a row's end, and two pixels of a picture for each of the page's."""
+    page = tab(1360, 900)
+    page.goto(address + pages()[0])
+    for cards in page.locator(".chapter-cards").all():
+        places = cards.evaluate("""(list) => [...list.children].map((card) => {
+          const { left, right, height } = card.getBoundingClientRect(), all = list.getBoundingClientRect();
+          return [Math.round(height), Math.round(left - all.left), Math.round(all.right - right)]; })""")
+        assert len({height for height, *_ in places}) == 1
+        assert places[-1][2] == 0
+    sizes = page.locator(".card-picture img.plot-light").evaluate_all(
+        "all => all.map((one) => [one.getBoundingClientRect().width, one.getAttribute('width')])"
+    )
+    assert all(int(pixels) >= 1.9 * width for width, pixels in sizes)
+    assert sum(width > 240 for width, _ in sizes) > 0.7 * len(sizes)
+
+
 def test_four_ways_through(front):
     ways = front.select(".routes > ul > li")
     assert len(ways) == 4
@@ -92,6 +110,9 @@ def test_four_ways_through(front):
     assert to[0] == front.select_one(".routes").find_parent("section")["id"]
     for way, name in zip(ways, to[1:], strict=True):
         assert way.find(id=name)
+    teach = {link["href"].removeprefix("instructors.html") for link in ways[2].select("a")}
+    assert {"#grading", "#sealed", "exam.html", "projects.html"} <= teach
+    assert {"teaching.html#slides", "teaching.html#fourteen-weeks"} <= teach
 
 
 def test_after_the_arcs_come_the_ways_and_then_the_machine(front):
