@@ -382,7 +382,7 @@ def exact(model, pairs, **options):
 # There are a thousand single numbers: about 800 for training, 97 for the test, the rest for validation.
 
 # %% [markdown]
-# **Predict.** Trained on single numbers, how many of the numbers that it has never seen does the translator get right:
+# **Predict.** The translator is trained on single numbers. How many of those that it has never seen does it get right:
 # hardly any, about half or nearly all?
 #
 # <details><summary>Answer</summary>
@@ -888,14 +888,14 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 
 # %% [markdown]
 # **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
-# model gets nearly all single numbers right. How many does it get right without the mask: just as many (a zero adds
-# nothing to a sum), nine in ten, or fewer than half?
+# model gets nearly all single numbers right. How many does it get right without the mask, with most seeds: just as many
+# (a zero adds nothing to a sum), nine in ten, or fewer than half?
 #
 # <details><summary>Answer</summary>
 #
 # <!-- right offer: fewer than half -->
 #
-# Fewer than half, as a rule; it depends on the seed. (Three others leave 0.01<!-- other_seeds:
+# Fewer than half, with most seeds; but it depends on the seed. (Three others leave 0.01<!-- other_seeds:
 # chapter_1/mask_forgotten/min .2f -->, 0.22<!-- other_seeds: chapter_1/mask_forgotten/median .2f --> and 0.85<!--
 # other_seeds: chapter_1/mask_forgotten/max .2f -->.) A state of zeros gets a score like any other, and takes a share of
 # the weight. A zero does add nothing to the sum, but the weight that goes to the zeros is missing at the real words, so

@@ -110,7 +110,7 @@ wishes = torch.tensor(
 
 # %% [markdown]
 # **Predict.** Chloe's scores are 0, 0, 0 and 4: she wants nothing but what Dev teaches. How much of her hour does Dev
-# get: about half of it, about 0.95 of it, or all?
+# get: about half of it, about 0.95 of it, or all of it?
 #
 # <details><summary>Answer</summary>
 #
@@ -546,8 +546,8 @@ torch.set_rng_state(chance)
 # We shuffle five random words. How far does each word's new vector move, in the entry that moves most?
 
 # %% [markdown]
-# **Predict.** No mask, and word 3 now comes first, then 0, 4, 1 and 2. How many of the five new vectors change: none,
-# that of word 3, or all?
+# **Predict.** No mask, and word 3 now comes first, then 0, 4, 1 and 2. Which words get another new vector than before:
+# none, word 3 only, or all?
 #
 # <details><summary>Answer</summary>
 #
@@ -583,14 +583,14 @@ for word, moved in zip(shuffled.tolist(), change(shuffled), strict=True):
 # All this holds *without a causal mask*. With it, places matter: the later a word stands, the more words it sees.
 
 # %% [markdown]
-# **Predict.** With a causal mask, only the first two of the five words change places. Whose new vector changes: that of
-# those two, that of all five, or that of the last three?
+# **Predict.** With a causal mask, only the first two of the five words change places. Which new vectors change: those
+# of the two, those of all five, or those of the last three?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: that of those two -->
+# <!-- right offer: those of the two -->
 #
-# That of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
+# Those of the two that were exchanged: one of them now sees a word that it did not see before, the other has lost one.
 # "All five" is tempting, for the last three look back at a past that has changed. But they see the same words as
 # before, and in one layer cannot tell in which order those stand. (In a second layer they could: there they would see
 # the two new vectors.)

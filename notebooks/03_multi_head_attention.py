@@ -441,8 +441,8 @@ batch[0], batch[1, :3] = long, short
 mask = padding_mask(torch.tensor([5, 3]), n=5)
 
 # %% [markdown]
-# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence's outputs
-# differ from those it gets alone: the long one, the short one, or both?
+# **Predict.** The padding holds absurd numbers, 99 everywhere. Suppose we forget the mask. Which sentence gets
+# other outputs than it gets alone: the long one, the short one, or both?
 #
 # <details><summary>Answer</summary>
 #

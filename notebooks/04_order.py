@@ -71,13 +71,13 @@ from lectures_lib.show.drawings import draw
 
 # %% [markdown]
 # **Predict.** For strings of 8 random digits, this guess is right in 32 % of the cases on average. And for strings of
-# 12: in more than that, in a little less, or in only 10 % as by pure chance?
+# 12: in more cases, in a little fewer, or in only 10 % as by pure chance?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: in a little less -->
+# <!-- right offer: in a little fewer -->
 #
-# In a little less: 27 %. Longer strings have more repeated digits, so "in more" is tempting. But what counts is the
+# In a little fewer: 27 %. Longer strings have more repeated digits, so "in more" is tempting. But what counts is the
 # *share* of the most frequent digit among the others, and the longer the string, the closer all shares come to a tenth.
 # With 12 they are still far from it: 10 % is the score of someone who guesses without looking at the string.
 #
@@ -372,13 +372,13 @@ plt.show()
 
 # %% [markdown]
 # **Predict.** All three readers were trained on 8 digits. Now they get 12, where a blind reader can reach 27 %. What
-# share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than that?
+# share do the two that have positions get right: nearly all, about two thirds (8 of 12), about 27 %, or less than 27 %?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: less than that -->
+# <!-- right offer: less than 27 % -->
 #
-# Less than that: about 15 %. They turn the first eight digits round, as if the string ended there, so that these places
+# Less than 27 %: about 15 %. They turn the first eight digits round, as if the string ended there, so that these places
 # are right only by chance. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
 # read, and in training the twelfth place was never filled. The learned table has a row for it, which still holds the
 # random numbers it started with. The sinusoids have a sensible vector for it, but the model was never trained on that
@@ -434,11 +434,11 @@ ClockDial(d_model=8)
 
 # %% [markdown]
 # **Predict.** A position vector of 512 numbers is made of 256 hands of length 1, so its own length is $\sqrt{256} =
-# 16$. Among the first 2,000 positions, how far apart are the two closest vectors: 0.004, 0.4 or 4?
+# 16$. Among the first 2,000 positions, how far apart are the two closest vectors: about 0.004, about 0.4 or about 4?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: 4 -->
+# <!-- right offer: about 4 -->
 #
 # About 4, a quarter of their length. Any two neighbours are that far apart, and no two of these positions are closer.
 # Among two thousand points, with many hands that hardly move, it is tempting to expect two that nearly coincide. But
@@ -629,15 +629,16 @@ print(f"length of a position    {drowned.positions.positions.norm(dim=-1).mean()
 # five were still at the ceiling of the blind reader.
 
 # %% [markdown]
-# **Predict.** Is the unequal size to blame, or are the positions too faint? One reader starts with both at 1, another
-# with words of 0.02 and positions of 1, fifty times as large. Which learns the task: the first, the second, or both?
+# **Predict.** Is the unequal size to blame, or are the positions too faint? One reader starts with words and positions
+# of size 1, another with words of 0.02 and positions of 1, fifty times as large. Which learns the task: the first, the
+# second, or both?
 #
 # <details><summary>Answer</summary>
 #
 # <!-- right offer: both -->
 #
-# Both. "The first" would be right if the two had to be of a similar size. But loud positions are found beside faint
-# words, too.
+# Both. "The first" would be right if words and positions had to be of a similar size. But loud positions are found
+# beside faint words, too.
 #
 # </details>
 

@@ -170,9 +170,10 @@ print(tuple(x.shape), "→", tuple(plain(x).shape))
 # from memory.** Why is each of its parts there? Begin with the plus signs, $x + a$ and $z + f$.
 
 # %% [markdown]
-# **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Which of the two keeps
-# MiniLM's words apart: the attention's, the feed-forward network's, or either of them? (We measure the mean cosine of
-# two different words after six layers: about 0.4 as published, 1 where all vectors point the same way.)
+# **Predict.** One plus sign belongs to the attention, the other to the feed-forward network. Without which of the two
+# do all of MiniLM's words point the same way: the attention's, the feed-forward network's, or each of them? (We measure
+# the mean cosine of two different words after six layers: about 0.4 as published, 1 where all vectors point the same
+# way.)
 #
 # <details><summary>Answer</summary>
 #
@@ -687,8 +688,8 @@ print(f"torch's:     differs by at most {(theirs - block(x, mask)).abs().max():.
 
 # %% [markdown]
 # **Predict.** Attention has four matrices, the feed-forward layer only two. Which of the two halves has more parameters
-# when $d = 512$ and $d_{\text{ff}} = 2048$, and by what factor: attention by a factor of two, the feed-forward layer by
-# a factor of two, or neither?
+# when $d = 512$ and $d_{\text{ff}} = 2048$: attention by a factor of two, the feed-forward layer by a factor of two, or
+# neither?
 #
 # <details><summary>Answer</summary>
 #
@@ -759,15 +760,15 @@ def deep(join, variances, depth=48, d=64, seed=0):
 # %% [markdown]
 # **Predict.** The gradient starts at the output, above layer 48, and runs down to the input. There is no plus sign. One
 # such layer with Glorot's weights lets 0.57 of the gradient through, one with He's about all of it. How much arrives
-# with Glorot's: about all of it, a thousandth, or less than a billionth? And with He's?
+# with Glorot's: about all of it, a thousandth, or less than a billionth?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: less than a billionth -->
 #
-# Less than a billionth with Glorot's, about all of it with He's (from a quarter to twice as much, over twenty seeds).
-# $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are made so that each layer
-# keeps the size. It is tempting to say that without residuals no gradient gets through a deep stack. With the right
+# Less than a billionth: $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are
+# made so that each layer keeps the size, and with them about all of it arrives (from a quarter to twice as much, over
+# twenty seeds). It is tempting to say that without residuals no gradient gets through a deep stack. With the right
 # weights it does. The last column of the table shows what the plus is for even then.
 #
 # </details>

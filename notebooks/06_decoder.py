@@ -996,20 +996,20 @@ with_and_without(
 
 # %% [markdown]
 # **Predict.** Every year in training lay between 1900 and 2099. Now we take the unseen days two hundred years back:
-# `10 may 1765`, say. Which survives, and why: the year, month and day, or both?
+# `10 may 1765`, say. What comes out right: the year, the day with its month, or both?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: month and day -->
+# <!-- right offer: the day with its month -->
 #
-# Month and day, mostly. Over four seeds, the one printed on this page among them, month and day are right in 0.75<!--
-# other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!-- other_seeds:
-# chapter_6/whole_date/max .2f -->; in the model on this page, in most dates not even the year's
-# last two digits are right. It is tempting to say that the
-# model has learned to copy the year's digits, and a digit is a digit. But in training every answer began with 19 or 20.
-# Some models have learned that as well, more or less: 0.20<!-- other_seeds: chapter_6/begins_with_19_or_20/min .2f -->
-# to 0.99 of the answers begin so. That is not the whole reason: where only a fifth begin so, most years are wrong, too.
-# A model may learn anything that is true of its examples, whether we meant it or not.
+# The day with its month, mostly. Over four seeds, the one printed on this page among them, month and day are right in
+# 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!--
+# other_seeds: chapter_6/whole_date/max .2f -->; in the model on this page, in most dates not even the year's last two
+# digits are right. It is tempting to say that the model has learned to copy the year's digits, and a digit is a digit.
+# But in training every answer began with 19 or 20. Some models have learned that as well, more or less: 0.20<!--
+# other_seeds: chapter_6/begins_with_19_or_20/min .2f --> to 0.99 of the answers begin so. That is not the whole reason:
+# where only a fifth begin so, most years are wrong, too. A model may learn anything that is true of its examples,
+# whether we meant it or not.
 #
 # </details>
 

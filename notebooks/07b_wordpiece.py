@@ -100,7 +100,7 @@ def longest_first(word, vocabulary):
 
 # %% [markdown]
 # **Predict.** BERT reads three words in several pieces. Which one is cut exactly where a linguist would cut it:
-# "unputdownable", "embeddings" or "woodchuck"? (The vocabulary has `##ding`, and neither "embed" nor `##chuck`.)
+# "unputdownable", "embeddings" or "woodchuck"?
 #
 # <details><summary>Answer</summary>
 #
@@ -108,8 +108,8 @@ def longest_first(word, vocabulary):
 #
 # "unputdownable": `un ##put ##down ##able`. One would rather bet on "embeddings", a word on every page about BERT. It
 # comes close: `em ##bed` is right, but then the longest piece that fits is `##ding`, where a linguist would cut before
-# "ing". "Woodchuck" looks like wood and chuck (in truth it is a loan word, reshaped), and without `##chuck` the rest
-# falls apart.
+# "ing". "Woodchuck" looks like wood and chuck (in truth it is a loan word, reshaped), but the vocabulary has no
+# `##chuck`, and the rest falls apart.
 #
 # </details>
 

@@ -331,13 +331,13 @@ def adam_step(w, g, m, v, t, rate, beta_1=0.9, beta_2=0.98, epsilon=1e-9):
 # %% [markdown]
 # **Predict.** Three weights have gradients of 1000, 1 and 0.001. Both means start from 0. How far
 # does the very first step move each of them, at a rate of 0.01: by 0.01 times its gradient, by
-# much less than that, or all by 0.01?
+# much less than that, or by 0.01 whatever it is?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: all by 0.01 -->
+# <!-- right offer: by 0.01 whatever it is -->
 #
-# 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$. The divisions by
+# By 0.01, all three. After one step $m = (1-\beta_1) g$ and $v = (1-\beta_2) g^2$. The divisions by
 # $1-\beta^t$ undo just that, and what remains is $g / \sqrt{g^2} = \pm 1$. One expects running
 # means to soften the beginning. Here they do the opposite: **the first step moves every weight by
 # the whole learning rate, whether its gradient is a thousand or a thousandth.** (Unless the

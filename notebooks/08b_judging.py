@@ -271,7 +271,7 @@ def corpus_bleu(hypotheses, references):
 
 # %% [markdown]
 # **Predict.** A model writes only `dreißig , sieben hundert drei`: five of the seven words, all right and in order.
-# What is its BLEU: 100 since nothing is wrong, 71 for five sevenths, or 67?
+# What is its BLEU: 100, 71 or 67?
 #
 # <details><summary>Answer</summary>
 #
@@ -517,18 +517,19 @@ for german, english in zip(captions, to_english(captions), strict=True):
     print(f"{german}\n→ {english}")
 
 # %% [markdown]
-# **Predict.** And a sentence that is no caption: *Die Regierung hat gestern ein neues Gesetz beschlossen* ("Yesterday
-# the government passed a new law")? What will it write: that it does not know, a translation word by word with gaps,
-# or something else?
+# **Predict.** The translator gets a sentence that is no caption, *Die Regierung hat gestern ein neues Gesetz beschlossen*
+# ("Yesterday the government passed a new law"). What will it write: that it does not know, a translation with gaps, or
+# a whole sentence that means something else?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: something else -->
+# <!-- right offer: a whole sentence that means something else -->
 #
-# It writes something else, in the form of a sentence, with an invented word if need be. Its whole
-# world is what people, dogs and balls do in photographs. A word that it has never seen is no gap
-# for it, but a few byte pairs that it has seen in other words, and its probabilities always sum to
-# 1: some sentence is always the likeliest. Nothing in the sentence says that it is guessing.
+# A whole sentence that means something else, with an invented word if need be. The
+# translator's world is what people, dogs and balls do in photographs. A word that it has never seen
+# is no gap for it, but a few byte pairs that it has seen in other words, and its probabilities
+# always sum to 1: some sentence is always the likeliest. Nothing in the sentence says that it is
+# guessing.
 #
 # </details>
 

@@ -367,7 +367,7 @@ for sentence in [*say(likeliest, n=1), *say(draw)]:
 # %% [markdown]
 # **Predict.** Each word of a drawn sentence comes, with probability 0.02 or a little more, from the tail of words that
 # need not fit. A sentence has about 14 words, signs counted. How many sentences in 100 have at least one pair of
-# neighbours that no sentence of the manual's has: about 2, about 8, or about 20?
+# neighbours that no sentence of the manual has: about 2, about 8, or about 20?
 #
 # <details><summary>Answer</summary>
 #
@@ -807,11 +807,11 @@ def until_enough_ended(model, text, width=4, alpha=0.0):
 # %% [markdown]
 # **Predict.** A beam of 4, no length penalty. The well-trained model writes at least 96 lists in 100 without a mistake.
 # Let one beam end like this and another like the library's. How many of 100 lists come out different: none, a few, or
-# ten and more? Which end writes the shorter ones?
+# ten and more?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: ten and more -->
 #
 # Ten and more, and this end's are shorter: 27 to 41 of 100 under five settings of the processor (16 and 43 of two
 # models trained with other seeds). It is tempting to think that a model that is sure loses nothing. But being sure is

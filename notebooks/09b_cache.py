@@ -551,8 +551,8 @@ for text, n_words, sentence in zip(
 # by word would throw away what Transformers are good at, many positions at once.
 
 # %% [markdown]
-# **Predict.** Two words are in the cache, and three come at once, without a mask. Compared with step by step, the output of
-# the first block is wrong for which of the three: for all, for none, or for two?
+# **Predict.** Two words are in the cache, and three come at once, without a mask. For how many of the three is the
+# output of the first block wrong, compared with step by step: for all, for none, or for two?
 #
 # <details><summary>Answer</summary>
 #
@@ -598,15 +598,15 @@ draw("rows_of_the_mask")
 
 # %% [markdown]
 # **Predict.** Let $d$ be 512, and let four times as many words be written, 1,024 in place of 256. How many times the work
-# is that with a cache, and without: 4 and 16, a little more than these, or 16 and 64?
+# is that with a cache, and without: 4 and 16, a little more than 4 and 16, or 16 and 64?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: a little more than these -->
+# <!-- right offer: a little more than 4 and 16 -->
 #
-# A little more: 4.4 and 17.8. With a cache the projections grow with $n$, without it with $n^2$: by 4 and 16. Attention
-# grows faster, with $n^2$ and $n^3$: by 16 and 64. But its $2dn$ is small beside $14d^2$ as long as $n$ is well below
-# $7d$, here 3,584 words.
+# A little more than 4 and 16: 4.4 and 17.8. With a cache the projections grow with $n$, without it with $n^2$: by 4
+# and 16. Attention grows faster, with $n^2$ and $n^3$: by 16 and 64. But its $2dn$ is small beside $14d^2$ as long as
+# $n$ is well below $7d$, here 3,584 words.
 #
 # </details>
 
@@ -652,15 +652,16 @@ plt.show()
 # %% [markdown]
 # **Predict.** Six blocks of width 256, one sentence, 128 words. Before a processor multiplies by a matrix it has to fetch it
 # from memory, once for one position as for a hundred. How many times as long does it take without a cache: about 67,
-# about 20, or about 4?
+# about 20, or fewer than 10?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: about 4 -->
+# <!-- right offer: fewer than 10 -->
 #
-# About 4: on our processors between 3 and 6, as the load has it. A matrix product with one position is so small that
-# fetching the weights may well take longer than multiplying; then further positions cost little until there are many. And the count leaves
-# out the encoder, the output layer, and the work of starting each operation, which are the same in both.
+# Fewer than 10: on our processors between 3 and 6, as the load has it. A matrix product with one position is so small
+# that fetching the weights may well take longer than multiplying; then further positions cost little until there are
+# many. And the count leaves out the encoder, the output layer, and the work of starting each operation, which are the
+# same in both.
 #
 # </details>
 

@@ -752,8 +752,8 @@ print(f"least mean loss on text not read: {least:.2f}")
 
 # %% [markdown]
 # **Predict.** The least possible loss is 1.21 (a little more here, where pieces begin in the middle of a sentence). The
-# two wrong versions can read their answers. Yet one of them cannot come to 0, unless it learns the pieces by heart. Which,
-# and why: the one without a mask, or the one whose target is not shifted?
+# two wrong versions can read their answers. Yet one of them cannot come to 0, unless it learns the pieces by heart.
+# Which one: the one without a mask, or the one whose target is not shifted?
 #
 # <details><summary>Answer</summary>
 #

@@ -474,7 +474,7 @@ assert all(exact[name] == count(c) for name, c in configs.items())
 # numbers, and averaging the values costs the same again: $2n^2d$.
 
 # %% [markdown]
-# **Predict.** From 224 to 448 pixels a side, all multiplications of B/16's blocks together grow by about what factor:
+# **Predict.** From 224 to 448 pixels a side, all multiplications of B/16's blocks together grow by what factor:
 # 4, 4.5, 8 or 16?
 #
 # <details><summary>Answer</summary>
@@ -555,8 +555,8 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 # know that pixels have neighbours.
 
 # %% [markdown]
-# **Predict.** Which of the four names most digits rightly: the ViT with patches of 2 × 2, that
-# with 4 × 4, logistic regression or the SVM?
+# **Predict.** Which of the four names the most digits rightly: the ViT with patches of 2 × 2,
+# the ViT with 4 × 4, logistic regression or the SVM?
 #
 # <details><summary>Answer</summary>
 #

@@ -152,8 +152,8 @@ for name, model in {"ViT": vit, "CNN": cnn}.items():
     print(f"{name}: {n_parameters:,} parameters, right {accuracy(model):.2f}")
 
 # %% [markdown]
-# **Predict.** All test images are moved to the right by one pixel. What share of them does the ViT
-# still name rightly? And the CNN: nearly all, about three quarters, or a half?
+# **Predict.** All test images are moved to the right by one pixel. What share of them does each of
+# the two, the ViT and the CNN, still name rightly: nearly all, about three quarters, or about half?
 #
 # <details><summary>Answer</summary>
 #
@@ -390,8 +390,8 @@ plt.show()
 
 # %% [markdown]
 # **Predict.** After 900 batches the ViT names 74 % of the pictures that were kept for validation,
-# the convolutions 77 %. Is the ViT ahead after all 18,000, with nearly five times the parameters:
-# yes or no?
+# the convolutions 77 %. In our one run of each, is the ViT ahead after all 18,000, with nearly five
+# times the parameters: yes or no?
 #
 # <details><summary>Answer</summary>
 #
@@ -635,17 +635,17 @@ if REAL_DATA:
 
 # %% [markdown]
 # **Predict.** The same picture (noise will do) goes through the convolutions twice, once beside
-# seven others, once beside seven empty ones. There is no dropout in them. Does its map of features
-# change: never, in training mode only, or always?
+# seven others, once beside seven empty ones. There is no dropout in them. When does its map of
+# features change: never, in training mode only, or always?
 #
 # <details><summary>Answer</summary>
 #
 # <!-- right offer: in training mode only -->
 #
-# In training mode, yes, and a lot: its neighbours set the scale. In evaluation mode, no. One tends
-# to think of the mode as a matter of dropout. But dropout would make the answers random, so that
-# one notices. This mistake gives the same answer every time that the test set is cut into the same
-# batches, and another one when pictures are asked one by one.
+# In training mode only, and then a lot: its neighbours set the scale. One tends to think of the
+# mode as a matter of dropout. But dropout would make the answers random, so that one notices. This
+# mistake gives the same answer every time that the test set is cut into the same batches, and
+# another one when pictures are asked one by one.
 #
 # </details>
 

@@ -81,7 +81,7 @@ def test_the_triangle_and_the_counts_of_the_cache():
     assert "36 in all" in prose and "At 28 of them" in prose
     assert sum(range(1, 9)) == 36 and sum(range(8)) == 28
     assert "that is a factor of 67" in prose and "128 words: ratio 67" in printed
-    assert "A little more: 4.4 and 17.8" in prose
+    assert "A little more than 4 and 16: 4.4 and 17.8" in prose
     assert re.search(r"256 → 1024: +4\.4 × +17\.8 ×", printed)
     wrong, right = "wrong wrong right", "right right right"
     assert f"without a mask  block 0: {wrong}  block 1: wrong wrong wrong" in printed
