@@ -184,7 +184,7 @@ print(x.tolist(), "→", [f"{number:.2f}" for number in F.layer_norm(x, (4,))])
 # %% [markdown]
 # **Predict.** "A vector of 0's for $A$ and a vector of 1's for $B$", says a slide. Take it
 # literally, and imagine "dog" at position 2, once as a word of $A$ and once of $B$. After the
-# LayerNorm, how far apart are the two vectors in each component: by 1, by about a half, or by
+# LayerNorm, by how much do the two vectors differ in each component: by 1, by about a half, or by
 # nothing?
 #
 # <details><summary>Answer</summary>
@@ -532,7 +532,7 @@ except ValueError as error:
 
 # %% [markdown]
 # **Predict.** The file is poured into our `Bert` as it is, under Hugging Face's names, with `strict=False`. How many
-# of the model's 103 tensors are filled: all of them, only those whose names happen to agree, or none?
+# of the model's 103 tensors are filled: all of them, a few whose names happen to agree, or none?
 #
 # <details><summary>Answer</summary>
 #
@@ -622,8 +622,8 @@ assert weights[:, :, he, dog].flatten().argmax() == 5 * 12 + 11
 # ([Type your own](../book/your_own/inside.md#where-a-bert-looks) takes any sentence.)
 
 # %% [markdown]
-# **Predict.** Has this head found what "he" stands for? Compare: how much of their attention do the other eight tokens
-# give to "dog" in it, on average: about 0.05, about 0.1 or about 0.5?
+# **Predict.** Has this head found what "he" stands for? Compare: how much of their attention in this head do the
+# other eight tokens give to "dog", on average: about 0.05, about 0.1 or about 0.5?
 #
 # <details><summary>Answer</summary>
 #

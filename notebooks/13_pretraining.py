@@ -178,14 +178,14 @@ assert torch.equal(ours.chosen, librarys.chosen)
 
 # %% [markdown]
 # **Predict.** A million tokens will show whether the rates are right. Which share of *all* tokens will be hidden
-# behind `[MASK]`: 15 %, 13.5 % or 12 %? And how many will the model have to predict although it can read them?
+# behind `[MASK]`: 15 %, 13.5 % or 12 %?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: 12 % -->
 #
-# 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although they are
-# unchanged; as many are replaced by another word.
+# 12 %: 15 % are chosen, and 80 % of those are hidden. 1.5 % of all tokens must be predicted although the model can
+# read them, unchanged; as many are replaced by another word.
 #
 # "15 % are replaced by `[MASK]`", as one often reads (and as one of our lectures says), forgets the
 # second step. 13.5 % counts every token that is changed: 12 % hidden, and 1.5 % replaced by another
@@ -714,14 +714,14 @@ history = training.fit(
 # %% [markdown]
 # **Predict.** The model has two layers and 1,600 steps. On the same holes the unigram has a perplexity of about 260,
 # the left neighbour 87, and both neighbours, multiplied, 34. Where will it end: above 87, between 87 and 34, or below
-# 34? And will the curve fall evenly?
+# 34?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: between 87 and 34 -->
 #
-# Between the two, near 53 in the run printed here; and not evenly: it falls slowly for several hundred steps, and then
-# fast.
+# Between the two, near 53 in the run printed here. The curve does not fall evenly: slowly for several hundred steps,
+# and then fast.
 #
 # "Below 34, it is a Transformer and they only count" is tempting. But the counts come from the *whole* text, in one
 # pass and without error; 1,600 gradient steps have to find out first that neighbours matter at all. For what stands
@@ -833,7 +833,7 @@ in_order, exchanged = (
 # %% [markdown]
 # **Predict.** A table that counts both sides alike gives the same answer before and after the exchange: a perplexity
 # of 46. Ours had about 43. On these holes the unigram has 270. With left and right neighbour exchanged, what will
-# ours have: still about 43, twice that, or more than the unigram's 270?
+# ours have: about 43, about 86, or more than the unigram's 270?
 #
 # <details><summary>Answer</summary>
 #
@@ -841,7 +841,7 @@ in_order, exchanged = (
 #
 # Above the unigram, and by a lot: near 1,600 in the run printed here. (How much worse it gets differs between runs.)
 #
-# "Still about 43" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
+# "About 43" is right for a bag of words, which does not notice an exchange. Ours has learned what a token means
 # *before* a hole and *after* one. Exchanged, both neighbours point to wrong answers, and it is sure of them. The
 # unigram, which looks at nothing, cannot be misled.
 #

@@ -188,15 +188,15 @@ for task, (values, n) in SEEDS.items():
 
 # %% [markdown]
 # **Predict.** One team trains three models, the other ten, and each reports its best. How often does the second team
-# report the higher number: in half of the cases, in two thirds or in three quarters? And how often is its *mean* higher?
+# report the higher number: in half of the cases, in two thirds or in three quarters?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: in three quarters -->
 #
 # In three quarters: of thirteen models each is equally likely to be the best of all, and ten are the second team's.
-# That makes 10/13 = 0.77. The mean is higher in half of the cases, as it should be for one recipe. "A half" for both is
-# tempting, since each number is that of a real model. But "our best" is a different question to each team.
+# That makes 10/13 = 0.77. "In half of the cases" is tempting, since each number is that of a real model; and it is
+# right for the teams' *means*, as it should be for one recipe. But "our best" is a different question to each team.
 #
 # </details>
 
@@ -490,8 +490,8 @@ for won in (3, 4, 5, 6):
 
 # %% [markdown]
 # **Predict.** There are ten questions to each text, and on three in ten the systems differ. A fair test would call one
-# of the two equals better ("p < 0.05") once in 20 times. How often does the sign test over the 200 questions: once in
-# 20, once in 10, or more often?
+# of the two equals better ("p < 0.05") once in 20 times. How often does the sign test over the 200 questions do so:
+# once in 20, once in 10, or more often?
 #
 # <details><summary>Answer</summary>
 #
@@ -572,16 +572,15 @@ for n in (80, 872, 5000):
 # the object. A coin would be right half of the time. Suppose that *no* head knows anything.
 
 # %% [markdown]
-# **Predict.** How many of the 100 verbs does the best of these 72 coins get right: 50, about 55 or about 62? And how
-# many of 100 other verbs?
+# **Predict.** How many of the 100 verbs does the best of these 72 coins get right: 50, about 55 or about 62?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: about 62 -->
 #
-# About 62, and then 50. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
+# About 62. One head has a standard error of 0.05, so 0.62 looks like more than two of them above a half,
 # "p = 0.02". But it was not one head: the largest of 72 draws lies that far out in about half of the cases. 55 is a
-# common result for a single head, and 50 is the mean of all. On new verbs the best head is a coin again.
+# common result for a single head, and 50 is the mean of all. On 100 other verbs the best head is a coin again: 50.
 #
 # </details>
 

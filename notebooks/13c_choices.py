@@ -135,7 +135,7 @@ plt.show()
 # %% [markdown]
 # **Predict.** The development sets have 9,815 (MNLI), some 5,500 (QNLI), 408 (MRPC), 872 (SST-2) and 10,570 examples
 # (SQuAD). Without NSP, BERT loses 0.5, 3.5, 0.2, 0.1 and 0.6 points on them. How many of these are more than two standard
-# errors of the difference: five, three or one?
+# errors of the difference, computed from the totals alone: five, three or one?
 #
 # <details><summary>Answer</summary>
 #

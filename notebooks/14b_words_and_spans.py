@@ -516,8 +516,8 @@ def lost(n, size, stride, longest=30):
 print(windows(1000, 384, 128))
 
 # %% [markdown]
-# **Predict.** Windows of 384 pieces, answers of at most 30. How far apart may the windows begin at
-# most, so that each answer lies whole in one of them: 384, 356, 355, or 192 pieces?
+# **Predict.** Windows of 384 pieces, answers of at most 30. How many pieces apart may the
+# windows begin at most, so that each answer lies whole in one of them: 384, 356, 355 or 192?
 #
 # <details><summary>Answer</summary>
 #
@@ -581,26 +581,25 @@ print(len(pieces.encode(paper)), "pieces; they end with", paper[-66:])
 
 # %% [markdown]
 # **Predict.** When did the school close? In 2003, says the paper, after its 512th piece. What does
-# the reader say of the paper that was cut off: nothing, or a year? And where an answer comes from
-# the best of all windows, is it always right?
+# the reader answer from the paper that was cut off: nothing, or a year?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- no right offer -->
+# <!-- right offer: a year -->
 #
 # A year, *1931*, that of a soup kitchen. Our search has to quote something: without a threshold
 # `best_spans` never asks `[CLS]`. Had it asked, the reader would have been silent on all four
 # questions of the next cell: in each line "cut off" there, the score of "no answer" (*none*) is
 # above that of the quoted span.
 #
-# In windows of 384 it finds 2003, with 8.3 against 3.7 for "no answer". Yet one of the four answers
-# stays wrong, that to *Who owns the shop in Aldery?* Given the right one of the paper's texts
-# alone, the reader says "Hugh Parry", as it should; here "Carla Jimenez", from another text, has
-# the higher score. Two things may be to blame. Windows of 384 are twice as long as any text this
-# reader was trained on: in windows of 192, a new one every 64, it says "Hugh Parry". And in
-# training spans compete within one text, never with those of another window. (In Google's code most
-# windows of a long text are taught `[CLS]`, and a beginning counts only in the window where it has
-# the most text around it.)
+# In windows of 384 it finds 2003, with 8.3 against 3.7 for "no answer". But the best answer of all
+# windows is not always right. One of the four stays wrong, that to *Who owns the shop in Aldery?*
+# Given the right one of the paper's texts alone, the reader says "Hugh Parry", as it should; here
+# "Carla Jimenez", from another text, has the higher score. Two things may be to blame. Windows of
+# 384 are twice as long as any text this reader was trained on: in windows of 192, a new one every
+# 64, it says "Hugh Parry". And in training spans compete within one text, never with those of
+# another window. (In Google's code most windows of a long text are taught `[CLS]`, and a beginning
+# counts only in the window where it has the most text around it.)
 #
 # </details>
 

@@ -214,7 +214,7 @@ def describe(words):
 
 
 # %% [markdown]
-# **Predict.** The tagger is trained on each of the seven states alone. Which state gives the best names: 0, one in the
+# **Predict.** The tagger is trained on each of the seven states alone. Which gives the best names: state 0, one in the
 # middle, or the last? For meanings the last was as good as any.
 #
 # <details><summary>Answer</summary>
@@ -397,7 +397,7 @@ if REAL:
 
 # %% [markdown]
 # **Predict.** Frozen features read all sentences once, forward only. An epoch of fine-tuning adds the backward pass and
-# the optimizer. On the same sentences, how many times as long did it take: 2, 4 or 10 times?
+# the optimizer. On the same sentences, how many times as long as the one reading did such an epoch take: 2, 4 or 10?
 #
 # <details><summary>Answer</summary>
 #
@@ -443,13 +443,13 @@ for name, states in (("all seven states", 7), ("the last four", 4), ("one state"
 # %% [markdown]
 # **Predict.** The tagger learns and is tested with such vectors, on the last four states side by side. With the right
 # ones its F1 is about 0.74, and the bag of features, which sees no vectors, has about 0.44. `[CLS]` forgotten means
-# that every word is judged by its left neighbour. What will the F1 be: 0, about 0.44, or between 0.44 and 0.74?
+# that every word is judged by its left neighbour. What will the F1 be: near 0, about 0.3, or about 0.5?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: between 0.44 and 0.74 -->
+# <!-- right offer: about 0.5 -->
 #
-# Between, at about 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features. A
+# About 0.5. Much is lost, and still the vectors of the wrong words are no worse than the bag of features. A
 # neighbour's vector was computed from the whole sentence, and tells a good deal about the word beside it; its row of
 # the static table, which was not, gives only 0.31 (last line). That makes the bug hard to see. The shifted vectors do
 # hardly worse. Only `[CLS]` for every word falls below 0.15: it is the same for all words of a sentence, so it cannot

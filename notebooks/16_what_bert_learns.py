@@ -612,20 +612,20 @@ plt.show()
 # ### The best of 144 coins
 #
 # A colleague looks for the best head on twelve sentences, and reports what it finds on the same
-# twelve. With 72 heads and two directions, that is like tossing 144 coins and showing the luckiest.
+# twelve. With 72 heads and two directions she has 144 tries.
 
 # %% [markdown]
-# **Predict.** The model is the *untrained* BERT. The best of its heads for subjects, of 144 tries,
-# finds what share of their verbs in the twelve sentences on which it was chosen: a tenth, a
-# quarter, or more than half?
+# **Predict.** The model is the *untrained* BERT. What share of the subjects' verbs does the best of
+# its heads, of 144 tries, find in the twelve sentences on which it was chosen: a tenth, a quarter,
+# or more than half?
 #
 # <details><summary>Answer</summary>
 #
 # <!-- right offer: more than half -->
 #
 # More than half, 58 %. One head with random weights finds a tenth or two, so a low guess is
-# tempting. But this is the best of 144 on few words, and somebody is always lucky. On other
-# sentences the luck is gone: 26 %.
+# tempting. But to choose the best of 144 on few words is like tossing 144 coins and showing the
+# luckiest. On other sentences the luck is gone: 26 %.
 #
 # </details>
 

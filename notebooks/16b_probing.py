@@ -652,16 +652,18 @@ assert expected["tag"] < expected["relation"] < 3
 
 # %% [markdown]
 # **Predict.** The probes have 187 of 190 determiners right, and 73 of 99 objects. What becomes of
-# the determiners without head 8, and of the objects without head 0: is next to nothing lost, about
-# a sixth, or half?
+# the determiners without head 8? And what share of the 73 objects is lost without head 0: next to
+# nothing, about a sixth, or about half?
 #
 # <details><summary>Answer</summary>
 #
-# Of the determiners next to nothing. Does MiniLM not need head 8, then? This test cannot tell:
-# "the" is a `det` wherever it stands, and without any head of the layer the probes still have
-# nearly all. Objects can be lost: without head 0 the probes lose thirteen, a sixth; silencing any
-# other single head costs about half as many at most. And it is the *looking* that counts: let head
-# 0 speak, but look at all words alike, and as many are lost.
+# <!-- right offer: about a sixth -->
+#
+# About a sixth of the objects, thirteen; silencing any other single head costs about half as many
+# at most. And it is the *looking* that counts: let head 0 speak, but look at all words alike, and
+# as many are lost. Of the determiners next to nothing is lost. Does MiniLM not need head 8, then?
+# This test cannot tell: "the" is a `det` wherever it stands, and without any head of the layer the
+# probes still have nearly all.
 #
 # </details>
 

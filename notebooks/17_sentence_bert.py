@@ -301,8 +301,7 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # 0.60 from a model.
 
 # %% [markdown]
-# **Predict.** The model has the last two the wrong way round. What is Spearman's correlation: about 0.90, 0.80 or
-# 0.50?
+# **Predict.** The model has the last two the wrong way round. What is Spearman's correlation: 0.90, 0.80 or 0.50?
 #
 # <details><summary>Answer</summary>
 #
@@ -521,12 +520,12 @@ assert_close(by_partner(u, v), sentence_bert.in_batch_negatives(u, v))
 # other; for the second the cosines are 0.7 and 0.6.
 
 # %% [markdown]
-# **Predict.** Without the factor, what probability does the softmax give to the right v of the first row: about 65 %,
-# 75 % or 95 %?
+# **Predict.** Without the factor, what probability does the softmax give to the right v of the first row: 65 %, 75 %
+# or 95 %?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: about 65 % -->
+# <!-- right offer: 65 % -->
 #
 # 65 %, and with the factor more than 99.9 %. A softmax sees only differences: 0.9 − 0.3 = 0.6, and
 # $e^{0.6} / (e^{0.6} + 1)$ = 0.65. 75 % is 0.9 / (0.9 + 0.3), a share and no softmax. Times 20 the difference is

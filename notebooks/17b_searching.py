@@ -214,8 +214,8 @@ for score, i in zip(cosine[0], place[0], strict=True):
 # third layer: the same network, but a mean that nobody trained to be compared.
 
 # %% [markdown]
-# **Predict.** Before any search: if three of the book's more than 300 sections are drawn at random, for how many of the 46
-# questions does one of them lie in a right chapter: about 1, 3 or 8?
+# **Predict.** Before any search: if three of the book's more than 300 sections are drawn at random, for about how many of
+# the 46 questions does one of them lie in a right chapter: 1, 3 or 8?
 #
 # <details><summary>Answer</summary>
 #

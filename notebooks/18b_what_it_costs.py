@@ -852,14 +852,14 @@ assert 1.05 * whole[1] < taught[1] < 0.7 * cut[1]
 
 # %% [markdown]
 # **Predict.** The three sentences in one row, each behind its own `[CLS]` and closed by its own
-# `[SEP]`, their positions right, but without the mask. How near is each sentence's vector (the mean
-# of its tokens) to the right one: a cosine of 0.99, 0.95 or 0.8?
+# `[SEP]`, their positions right, but without the mask. What cosine does each sentence's vector (the
+# mean of its tokens) have with the right one: about 0.99, about 0.95 or about 0.8?
 #
 # <details><summary>Answer</summary>
 #
-# <!-- right offer: 0.8 -->
+# <!-- right offer: about 0.8 -->
 #
-# 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past
+# About 0.8, and less for the third sentence. `[SEP]` is a token like any other: attention may look past
 # it, and does. Two different sentences have a cosine of 0.1 to 0.25 (last line); beside that 0.8
 # looks right, so nobody notices.
 #
