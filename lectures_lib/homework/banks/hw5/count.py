@@ -157,7 +157,7 @@ def _pooler_only_with_heads(vocab_size, d_model, n_layers, d_ff, max_len, n_segm
 COUNT = Question(
     name="hw5.count_bert",
     title="How many parameters has BERT?",
-    points=2,
+    points=3,
     minutes=15,
     difficulty=2,
     chapter="12_bert#counting",
@@ -370,5 +370,5 @@ COUNT = Question(
     # Counting is exact.
     rtol=0.0,
     atol=0.5,
-    demands=(Demand(BODY, 1), Demand(HEADS, 1)),
+    demands=(Demand(BODY, 2), Demand(HEADS, 1)),
 )

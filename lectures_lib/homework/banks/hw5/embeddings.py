@@ -323,13 +323,13 @@ class _AnotherEps(Embeddings):
 EMBEDDINGS = Question(
     name="hw5.Embeddings",
     title="Three vectors in one",
-    points=3,
+    points=2,
     minutes=20,
     difficulty=1,
     chapter="12_bert#what-goes-in",
     cases=_embeddings_cases,
     reference=Embeddings,
-    demands=(Demand(SUM, 1.5), Demand(ALONE, 0.5), Demand(SMALL, 1)),
+    demands=(Demand(SUM, 1), Demand(ALONE, 0.5), Demand(SMALL, 0.5)),
     misconceptions=(
         Misconception(
             "positions_forgotten",
