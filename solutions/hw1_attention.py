@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Homework 1: attention
 #
-# Eight functions, from one line of the attention formula to a whole multi-head layer, and at the end an experiment that shows what such a
-# layer cannot see. They follow chapters [2](../notebooks/02_self_attention.ipynb), [3](../notebooks/03_multi_head_attention.ipynb) and
-# [4](../notebooks/04_order.ipynb), but never quite ask what those pages show.
+# Seven functions and a class, from one line of the attention formula to a whole multi-head layer, and at the end an experiment that shows
+# what such a layer cannot see. They follow chapters [2](../notebooks/02_self_attention.ipynb),
+# [3](../notebooks/03_multi_head_attention.ipynb) and [4](../notebooks/04_order.ipynb), but never quite ask what those pages show.
 #
 # **20 points, about two and a half hours.**
 #
@@ -27,9 +27,10 @@
 # `nn.MultiheadAttention` and this course's own `lectures_lib.blocks.attention` and `lectures_lib.blocks.positions` are out of bounds; with them there is
 # nothing left to learn here. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** In questions 1, 6 and 8 a call of ready-made attention makes the answer wrong. Whatever else is out of bounds costs no points
-# by itself: whoever grades is told of it, and decides. In question 6 gradients count: a `.item()`, `.data` or `no_grad`
-# on the way costs half of the points. In questions 1, 2 and 5 it costs nothing, and the check says so.
+# **What the check sees.** In questions 1, 6 and 8 a call of ready-made attention makes the answer wrong. Whatever else is out of bounds
+# costs no points by itself: whoever grades is told of it, and decides. In question 6 gradients count: a `.item()`, `.tolist()`, `int(…)`,
+# `.detach()`, `.data` or `no_grad` on the way costs half of the points. In questions 1, 2 and 5 it costs nothing, and the check says so. In
+# the other questions nobody looks at gradients.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -282,8 +283,8 @@ check("hw1.split_heads", split_heads)
 # the output must then be `W_O(W_V(x))`.
 #
 # - `MultiHeadAttention(d_model, n_heads, d_head)`
-# - `forward(x, mask=None)`: `x` is `(batch, n, d_model)`; `mask`, if given, is boolean, `True` = may attend, and broadcastable to
-#   `(batch, n_heads, n, n)`; it leaves every query at least one key
+# - `forward(x, mask=None)`: `x` is `(batch, n, d_model)`; `mask`, if given, is boolean, `True` = may attend, and either `(n, n)` or of four
+#   dimensions that broadcast to `(batch, n_heads, n, n)` (three do not occur); it leaves every query at least one key
 # - returns `(batch, n, d_model)`
 #
 # <details><summary>Hint</summary>
@@ -388,10 +389,11 @@ check("hw1.sinusoidal_positions", sinusoidal_positions)
 # "Dog bites man" and "man bites dog": the same three words, in other seats. Does self-attention notice? Find out by measuring, for every
 # word, how its output changes when the sentence is shuffled.
 #
-# Think of words that change seats in a theatre. `permutation[i]` is the word that moves to seat `i`: with the words dog (0), bites (1),
-# man (2) and the permutation (1, 2, 0), seat 0 gets "bites", seat 1 "man" and seat 2 "dog", which is what `X[permutation]` does.
-# Positions belong to the *seats*: whoever sits in seat 0 gets `positions[0]` added. After attention, each word takes its output vector
-# home to its old place, and there it is compared with what the word got before. Word 0, "dog", comes home from seat 2.
+# Think of words that change seats in a theatre. `permutation[i]` is the word that moves to seat `i`: with the words dog (0), bites (1), man
+# (2) and the permutation (1, 2, 0), seat 0 gets "bites", seat 1 "man" and seat 2 "dog", which is what `X[permutation]` does. Positions
+# belong to the *seats*: whoever sits in seat 0 gets `positions[0]` added. The original sentence gets the positions too: `X[i]` gets
+# `positions[i]`. After attention, each word takes its output vector home to its old place, and there it is compared with what the word got
+# before. Word 0, "dog", comes home from seat 2.
 #
 # The attention itself is given: `attend`, without weight matrices.
 #

@@ -28,9 +28,10 @@
 # below imports: `lectures_lib.blocks.layers` and `.scoring`, `lectures_lib.models.seq2seq` and `.transformer` are out of bounds. No question needs
 # an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** In question 3 a call of `F.layer_norm` makes the answer wrong. Whatever else is out of bounds costs no points by itself:
-# whoever grades is told of it, and decides. In questions 2, 4, 5 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the
-# way costs half of the points. In questions 1 and 3 it costs nothing, and the check says so.
+# **What the check sees.** In question 3 a call of `F.layer_norm` makes the answer wrong. Whatever else is out of bounds costs no points by
+# itself: whoever grades is told of it, and decides. In questions 2, 4, 5 and 7 gradients count: a `.item()`, `.tolist()`, `int(…)`,
+# `.detach()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 3 it costs nothing, and the check says so. In
+# the others nobody looks. Where a pair is asked for, a list of two counts as well.
 #
 # **Three questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
@@ -192,8 +193,8 @@ check("hw2.DecoderStep", DecoderStep)
 # (2, 4, 4, 6): the mean is 4, the deviations are −2, 0, 0, 2, the variance is 2. Without γ and β, and with a tiny ε, the result is (−1.41, 0,
 # 0, 1.41). With ε = 2 it would be (−1, 0, 0, 1): that ε is far too large, but it shows where it goes.
 #
-# Two things to watch. A vector may consist of one number, repeated. And the numbers may lie far from zero, around 500 for example, where
-# $\sigma^2$ computed as the mean of $x^2$ minus $\mu^2$ loses most of its digits.
+# Two things to watch. A vector may be the same number throughout, such as (3, 3, 3). And the numbers may lie far from zero, around 500 for
+# example, where $\sigma^2$ computed as the mean of $x^2$ minus $\mu^2$ loses most of its digits.
 #
 # - `x`: `(…, d_model)`, with one, two or three dimensions in front; `gamma`, `beta`: `(d_model,)`; `eps`: a number
 # - returns a tensor like `x`
@@ -236,7 +237,8 @@ check("hw2.layer_norm", layer_norm)
 # second argument, if you write none of the names, is something else: see question 5.)
 #
 # - `EncoderBlock(d_model, n_heads, d_ff, pre_norm=False)`, with `self_attention`, a `MultiHeadAttention`; `W_1` and `W_2`, each an
-#   `nn.Linear`; `norm_1`, which goes with attention, and `norm_2`, which goes with feed-forward, each an `nn.LayerNorm`
+#   `nn.Linear` with bias, from `d_model` to `d_ff` and back; `norm_1`, which goes with attention, and `norm_2`, which goes with
+#   feed-forward, each an `nn.LayerNorm`
 # - `forward(x, mask=None)`: `x`: `(batch, n, d_model)`; `mask`: `None` or boolean, broadcastable to `(batch, n_heads, n, n)`
 # - returns `(batch, n, d_model)`. There is no dropout.
 #
@@ -314,7 +316,8 @@ check("hw2.EncoderBlock", EncoderBlock)
 # the source changes, no output may.
 #
 # - `DecoderBlock(d_model, n_heads, d_ff)`, with `self_attention` and `cross_attention`, each a `MultiHeadAttention(d_model, n_heads)`;
-#   `W_1` and `W_2`, each an `nn.Linear`; `norm_1`, `norm_2` and `norm_3`, each an `nn.LayerNorm`
+#   `W_1` and `W_2`, each an `nn.Linear` with bias, from `d_model` to `d_ff` and back; `norm_1`, `norm_2` and `norm_3`, each an
+#   `nn.LayerNorm`
 # - `forward(x, memory, source_mask=None)`: `x`: `(batch, n_target, d_model)`; `memory`: `(batch, n_source, d_model)`; `source_mask`: `None`
 #   or boolean `(batch, 1, 1, n_source)`, `True` = may attend
 # - returns `(batch, n_target, d_model)`. There is no dropout.
@@ -419,7 +422,7 @@ check("hw2.teacher_forcing", teacher_forcing)
 # losses are 0.69, 1.39 and 0.69; their mean is $2.77 / 3 = 0.92$.
 #
 # - `logits`: scores, `(batch, n, vocab_size)`; `target`: integers `(batch, n)`, what is to be predicted, shifted already
-# - `pad`: the number of the padding token; it need not be 0
+# - `pad`: the number of the padding token, one of the vocabulary; it need not be 0. At least one target is no padding.
 # - returns a tensor without dimensions (what `.mean()` gives)
 #
 # <details><summary>Hint</summary>
@@ -454,8 +457,9 @@ check("hw2.sequence_loss", sequence_loss)
 # Source, target and output need a matrix of `vocab_size · d_model` numbers each. With `tied=True` all three are one and the same.
 #
 # By hand, for the smallest of them: `vocab_size=5, d_model=2, n_heads=1, d_ff=3, n_layers=1`. An attention has 4 · (2 · 2 + 2) = 24, the
-# feed-forward layer (2 · 3 + 3) + (3 · 2 + 2) = 17, a norm 4. That makes 49 for the encoder and 77 for the decoder. The shared matrix has 10, the
-# output's bias 5: together **141**. With `tied=False` it is 161.
+# feed-forward layer (2 · 3 + 3) + (3 · 2 + 2) = 17, a norm 4. That makes 49 for the encoder and 77 for the decoder. The shared matrix has
+# 10, the output's bias 5: together **141**. With `tied=False` it is 161. A larger one, `vocab_size=7, d_model=4, n_heads=2, d_ff=6,
+# n_layers=2`, has 827.
 #
 # - all arguments are integers, but for `tied`, a boolean; returns an integer
 #

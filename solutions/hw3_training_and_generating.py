@@ -30,9 +30,10 @@
 # `lectures_lib.training` and `lectures_lib.decoding`. No question needs an earlier answer, and calling one is unwise: a mistake there would
 # cost you twice.
 #
-# **What the check sees.** In question 4 the argument `label_smoothing` makes the answer wrong. Whatever else is out of bounds costs no points by
-# itself: whoever grades is told of it, and decides. In question 4 gradients count: a `.item()`, `.data` or `no_grad` on the way
-# costs half of the points.
+# **What the check sees.** In question 4 the argument `label_smoothing` makes the answer wrong. Whatever else is out of bounds costs no
+# points by itself: whoever grades is told of it, and decides. In question 4 gradients count: a `.item()`, `.tolist()`, `int(…)`,
+# `.detach()`, `.data` or `no_grad` on the way costs half of the points. In the others nobody looks. Where a pair is asked for, a list of
+# two counts as well.
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -225,7 +226,8 @@ check("hw3.learning_rate", learning_rate)
 # the other places of the batch. This is what PyTorch does too, with `label_smoothing` and `ignore_index`; here you write it yourself.
 #
 # - `logits`: `(batch, n, vocab)`, before the softmax, some of them perhaps 200 apart ($e^{-200}$ is 0 in float32); `targets`: integers
-#   `(batch, n)`; `epsilon`: a number from 0 to 1; `pad`: the number of the padding word, which is not always 0
+#   `(batch, n)`; `epsilon`: a number from 0 to 1; `pad`: the number of the padding word, one of the vocabulary, which is not always 0; at
+#   least one target is no padding
 # - returns the loss, a tensor without dimensions, finite also there
 #
 # <details><summary>Hint</summary>
@@ -260,11 +262,11 @@ check("hw3.smoothed_cross_entropy", smoothed_cross_entropy)
 # sampling, or nucleus sampling, draws from the likeliest ones only: as few of them as it takes to reach the probability p together.
 #
 # Suppose four words have the probabilities 0.15, 0.5, 0.05 and 0.3. With p = 0.7, the likeliest two are kept: 0.5 alone is too little, 0.5
-# + 0.3 is enough. Divided by their sum, they become 0.625 and 0.375, and the answer is (0, 0.625, 0, 0.375). With p = 0.4 the likeliest word
-# alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one. (No sum in
-# the checks comes so close to p that rounding decides.)
+# + 0.3 is enough. Divided by their sum, they become 0.625 and 0.375, and the answer is (0, 0.625, 0, 0.375). With p = 0.4 the likeliest
+# word alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one. (No sum
+# in the checks comes so close to p that rounding decides, and no two words of a row are equally likely.)
 #
-# - `logits`: `(batch, vocab)`, before the softmax; `p`: a number between 0 and 1
+# - `logits`: `(batch, vocab)`, before the softmax; `p`: a number above 0 and below 1
 # - returns `(batch, vocab)`: the probabilities to draw from, 0 for the words that are dropped; each row sums to 1
 #
 # <details><summary>Hint</summary>
@@ -317,9 +319,11 @@ check("hw3.nucleus", nucleus)
 # width 2 is "now, end" with the score $\log 0.40 \cdot 6/7 = -0.785$, then "tea, end" with $-0.950$. (A third, "tea, now, end", ends in step 3
 # with $-0.982$ and is not returned.)
 #
-# - `log_probs`: `(vocab, vocab)`; `start`, `end`: token numbers; `width`, `max_len`: at least 1; `alpha`: the penalty's exponent
-# - returns a list of the `width` best pairs `(tokens, score)`, best first: `tokens` a list of integers without the `start` that it
-#   follows but with its `end`, where there is one, and `score` a number
+# - `log_probs`: `(vocab, vocab)`, none of them −∞; `start`, `end`: token numbers; `width`, `max_len`: at least 1; `alpha`: the penalty's
+#   exponent
+# - returns a list of the `width` best pairs `(tokens, score)` (of all, where there are fewer), best first: `tokens` a list of integers
+#   without the `start` that it follows but with its `end`, where there is one, and `score` a number, or a tensor without dimensions. No
+#   check depends on how ties are broken.
 #
 # <details><summary>Hint</summary>
 #
@@ -460,7 +464,8 @@ check("hw3.CachedAttention", CachedAttention)
 # - `texts`: integers `(n_texts, n)`, each sentence filled up on the right with padding, which is 0
 # - `prompts`: integers `(n_prompts, m)`, filled up in the same way; they are not all of the same length
 # - `vocab_size`: how many different tokens there are, padding included
-# - returns integers `(n_prompts,)`: the likeliest next token behind the last word of each prompt
+# - returns integers `(n_prompts,)`: the likeliest next token behind the last word of each prompt. That is always a sound; the sign is never
+#   asked for.
 #
 # This is a question where the check sees little: a model that was trained wrongly mostly just predicts wrongly. When you are stuck, print
 # the loss every 50 steps. It begins near 3.3, and should end below 1.5. (It cannot reach 0. Why not?) Only the predictions count: a slip such

@@ -25,9 +25,10 @@
 # `lectures_lib.models.vit` and `lectures_lib.analysis.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
 # mistake there would cost you twice.
 #
-# **What the check sees.** In question 1 a call of `F.unfold` makes the answer wrong, and in question 2 an answer that never calls `F.conv2d`.
-# Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In question 3 gradients count: a
-# `.item()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 2 it costs nothing, and the check says so.
+# **What the check sees.** In question 1 a call of `F.unfold` makes the answer wrong, and in question 2 an answer that never calls
+# `F.conv2d` (`torch.conv2d` and `nn.Conv2d` are the same). Whatever else is out of bounds costs no points by itself: whoever grades is told
+# of it, and decides. In question 3 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`, `.data` or `no_grad` on the way costs
+# half of the points. In questions 1 and 2 it costs nothing, and the check says so. In the other questions nobody looks at gradients.
 #
 # **Question 3 asks for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
@@ -261,7 +262,8 @@ check("hw4.resize_positions", resize_positions)
 #
 # *2 points · difficulty 2 of 3 · 15 minutes · [chapter 11, what it costs](../notebooks/11_vision_transformer.ipynb#what-it-costs)*
 #
-# Count the parameters of a Vision Transformer. Images are square, `image_size` pixels high and wide. In order:
+# Count the parameters of a Vision Transformer. Images are square, `image_size` pixels high and wide, and `patch_size` divides `image_size`.
+# In order:
 #
 # - a linear layer makes vectors of the patches, and there is one learned position for each row that enters the encoder;
 # - the class token is a learned vector. Some models have none (`class_token=False`): they average the encoder's outputs instead, and have no
@@ -275,7 +277,7 @@ check("hw4.resize_positions", resize_positions)
 # By hand, for the smallest of them: `image_size=4, patch_size=2, n_channels=1, n_classes=2, d_model=2, n_layers=1, n_heads=1, d_ff=3`. The
 # patches' layer has (4 + 1) · 2 = 10, the class token 2, the positions 5 · 2 = 10. The block has 4 · (4 + 2) = 24 in its attention, (6 + 3)
 # + (6 + 2) = 17 in its feed-forward layer, 8 in its norms: 49. The last norm has 4, the head 6. Together **81**; with `class_token=False`
-# it is 77.
+# it is 77. A larger one, `image_size=6, patch_size=2, n_channels=3, n_classes=5, d_model=4, n_layers=2, n_heads=2, d_ff=6`, has 437.
 #
 # - all arguments are integers, but for `class_token`, a boolean; returns an integer
 #

@@ -11,23 +11,25 @@
 # | | question | points | difficulty | minutes |
 # |---|---|---|---|---|
 # | 1 | Two sentences, one input | 2 | 1 | 15 |
-# | 2 | Three vectors in one | 3 | 1 | 20 |
-# | 3 | How many parameters has BERT? | 2 | 2 | 15 |
-# | 4 | Holes in the text | 4 | 2 | 25 |
+# | 2 | Three vectors in one | 2 | 1 | 20 |
+# | 3 | How many parameters has BERT? | 3 | 2 | 15 |
+# | 4 | Holes in the text | 3 | 2 | 25 |
 # | 5 | Which word was here? | 3 | 2 | 20 |
 # | 6 | Only what was asked | 3 | 2 | 20 |
-# | 7 | Does it follow? | 3 | 2 | 20 |
+# | 7 | Does it follow? | 4 | 2 | 20 |
 #
 # **How it works.** Below each question stands a cell for your answer and a cell that checks it. The check calls your function on a few
 # inputs; if something is wrong it tells you which mistake it recognises, or which values differ. You may check as often as you like. For
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
-# an answer wrong. Everything in `torch` is allowed, `nn.LayerNorm` and `F.cross_entropy` included; of this course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
+# an answer wrong. Everything in `torch` (`nn.LayerNorm` and `F.cross_entropy` included) and all of Python's own library is allowed; of this
+# course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
 # answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 2, 5
-# and 6 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points.
+# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
+# 2, 5 and 6 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`, `.data` or `no_grad` on the way costs half of the points. In
+# the others nobody looks. Where a pair or a triple is asked for, a list of two or three counts as well.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists.
@@ -129,7 +131,7 @@ check("hw5.pair_input", pair_input)
 # %% [markdown]
 # ## Question 2: Three vectors in one
 #
-# *3 points · difficulty 1 of 3 · 20 minutes · [chapter 12, what goes in](../notebooks/12_bert.ipynb#what-goes-in)*
+# *2 points · difficulty 1 of 3 · 20 minutes · [chapter 12, what goes in](../notebooks/12_bert.ipynb#what-goes-in)*
 #
 # Each token, each position and each segment has a learned vector. What enters BERT's first block is their sum, normalised:
 #
@@ -183,7 +185,7 @@ check("hw5.Embeddings", Embeddings)
 # %% [markdown]
 # ## Question 3: How many parameters has BERT?
 #
-# *2 points · difficulty 2 of 3 · 15 minutes · [chapter 12, counting](../notebooks/12_bert.ipynb#counting)*
+# *3 points · difficulty 2 of 3 · 15 minutes · [chapter 12, counting](../notebooks/12_bert.ipynb#counting)*
 #
 # Count the numbers in a BERT without building it. Every linear layer has a bias.
 #
@@ -235,7 +237,7 @@ check("hw5.count_bert", count_bert)
 # %% [markdown]
 # ## Question 4: Holes in the text
 #
-# *4 points · difficulty 2 of 3 · 25 minutes · [chapter 13, making holes](../notebooks/13_pretraining.ipynb#making-holes-with-a-pencil)*
+# *3 points · difficulty 2 of 3 · 25 minutes · [chapter 13, making holes](../notebooks/13_pretraining.ipynb#making-holes-with-a-pencil)*
 #
 # BERT learns by guessing words that have been hidden. In chapter 13 each token is chosen by itself. But where `flight` of `flight ##less`
 # is hidden and `##less` is not, there is little to guess. In May 2019 its authors published weights that were trained
@@ -259,8 +261,8 @@ check("hw5.count_bert", count_bert)
 # | `walk` | 0.14 | 0.95 | `out` | `walk` | True |
 # | `[SEP]` | 0.01 | 0.50 | `day` | `[SEP]` | False |
 #
-# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it, and none stands right behind
-#   a special token; `[CLS]`, `[SEP]` and `[PAD]` are special, and nothing else is, whatever it begins with
+# - `tokens`, `others`: lists of strings; a piece that begins with `##` continues the word before it, and none stands right behind a special
+#   token, or first of all; `[CLS]`, `[SEP]` and `[PAD]` are special, and nothing else is, whatever it begins with
 # - `chance`, `fate`: lists of numbers from 0 to below 1; all four lists have the same length
 # - returns a pair of lists of that length: what the model reads, strings; and what is chosen, `True` or `False`
 #
@@ -313,8 +315,9 @@ check("hw5.mask_words", mask_words)
 # 0 and 0.5. The scores are 2, −2 and 0.5.
 #
 # Scores for a whole vocabulary are the dearest part of a small BERT, and only one position in seven is asked about. So the head is told
-# where: with `at`, it does all its work at those positions only, and returns their scores one after the other, row by row. In a batch of two
-# sentences, with position 3 of the first and positions 0 and 2 of the second, that makes three rows of scores, in this order.
+# where: with `at`, it does all its work at those positions only, and returns their scores one after the other, row by row. In a batch of
+# two sentences, with position 3 of the first and positions 0 and 2 of the second, that makes three rows of scores, in this order. (A head
+# that scores every position and then takes `scores[at]` returns the same and counts as right; it only saves no work.)
 #
 # - `WordHead(d_model, vocab_size)`, with `dense`, an `nn.Linear` from `d_model` to `d_model`; `norm`, an `nn.LayerNorm` with ε =
 #   $10^{-12}$; and `bias`, an `nn.Parameter` of shape `(vocab_size,)`. With the sizes 4 and 10 that makes 38 numbers. There is no matrix
@@ -381,8 +384,8 @@ check("hw5.WordHead", WordHead)
 #
 # The loss is (0.69 + 1.39 + 0.69) / 3 = 0.92.
 #
-# - `logits`: scores, `(batch, n, vocab_size)`, some of them perhaps 200 apart; `positions`, `words`: integers `(batch, k)`; `weights`: `(batch, k)`, in every row at
-#   least one 1
+# - `logits`: scores, `(batch, n, vocab_size)`, some of them perhaps 200 apart; `positions`, `words`: integers `(batch, k)`; `weights`:
+#   floating-point numbers `(batch, k)`, in every row at least one 1
 # - returns a tensor without dimensions (what `.mean()` gives)
 #
 # Token 0 is a token like any other, and position 0 a place like any other: both may have been chosen, and both together.
@@ -412,7 +415,7 @@ check("hw5.masked_word_loss", masked_word_loss)
 # %% [markdown]
 # ## Question 7: Does it follow?
 #
-# *3 points · difficulty 2 of 3 · 20 minutes · [chapter 13, does B follow A?](../notebooks/13_pretraining.ipynb#does-b-follow-a)*
+# *4 points · difficulty 2 of 3 · 20 minutes · [chapter 13, does B follow A?](../notebooks/13_pretraining.ipynb#does-b-follow-a)*
 #
 # The second guessing game: does the second sentence follow the first in its text, or is it from somewhere else? Make the pairs. Go through
 # the documents in order, and in each through its sentences. Every sentence that has a successor *in its document* becomes the first

@@ -25,12 +25,14 @@
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
-# an answer wrong. Everything in `torch` is allowed, autograd in question 6 excepted, and Python's own library; of this course's library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names
-# in it. No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
+# an answer wrong. Everything in `torch` (autograd in question 6 excepted) and all of Python's own library is allowed; of this course's
+# library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names in it. No question needs
+# an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** In question 6 a call of autograd makes the answer wrong. Whatever else is out of bounds costs no points by itself: whoever
-# grades is told of it, and decides. In questions 3 and 7 gradients count: a `.item()`, `.data` or `no_grad` on the way costs
-# half of the points.
+# **What the check sees.** In question 6 a call of autograd makes the answer wrong. Whatever else is out of bounds costs no points by
+# itself: whoever grades is told of it, and decides. In questions 3 and 7 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`,
+# `.data` or `no_grad` on the way costs half of the points. In the others nobody looks. Where a pair is asked for, a list of two counts as
+# well.
 #
 # **Two questions ask for a class.** The check loads its own numbers into your parameters, so their names and shapes are fixed. Whatever
 # you set up in `__init__`, the parameters must be exactly those that the question lists. Your class is tried in evaluation mode, `model.eval()`, and in training mode.
@@ -243,7 +245,8 @@ check("hw6.ChoiceHead", ChoiceHead)
 # The best start of the text is at 6, the best end at 3: no legal pair. (6, 6) has 5.0, (3, 3) has 4.5, (5, 6) has 4.0. `[CLS]` has 1.5. With the
 # threshold 3.0 the answer is (6, 6), since 5.0 > 4.5; with 3.5 it is (0, 0).
 #
-# - `start`, `end`: tensors `(n,)`; `first`, `last`, `longest`: whole numbers, `longest` at least 1; `threshold`: a number above 0
+# - `start`, `end`: tensors `(n,)`; `first`, `last`, `longest`: whole numbers, `longest` at least 1; `threshold`: a number above 0. No two
+#   legal pairs share the largest score.
 # - returns a pair of Python's whole numbers, such as `(6, 6)`: the places of the answer's first and last token, or `(0, 0)`
 #
 # <details><summary>Hint</summary>
@@ -453,9 +456,9 @@ check("hw6.LayerMix", LayerMix)
 # - `asked`: `(n_states, n_asked, d_model)`
 # - returns whole numbers `(n_asked,)`: the likeliest class of each piece in `asked`
 #
-# The check sees little here: a tagger that was trained wrongly mostly just predicts wrongly. When you are stuck, print the loss every 20 steps. It
-# begins near 1.6 and should end below 0.2. Only what your tagger says counts: a slip such as a softmax before `F.cross_entropy` goes unseen where
-# enough of it is right all the same.
+# The check sees little here: a tagger that was trained wrongly mostly just predicts wrongly. When you are stuck, print the loss every 20
+# steps. It begins near 1.6, the logarithm of `n_classes`, and should end below 0.2. Only what your tagger says counts: a slip such as a
+# softmax before `F.cross_entropy` goes unseen where enough of it is right all the same.
 #
 # <details><summary>Hint</summary>
 #

@@ -23,12 +23,14 @@
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
-# an answer wrong. Everything in `torch` is allowed, `F.cross_entropy` and `F.normalize` included; of this course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
+# an answer wrong. Everything in `torch` (`F.cross_entropy` and `F.normalize` included) and all of Python's own library is allowed; of this
+# course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
 # No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions 7 and
-# 8 gradients count: a `.item()`, `.data` or `no_grad` on the way costs half of the points. In questions 1 and 6 it costs nothing, and the check
-# says so.
+# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
+# 7 and 8 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`, `.data` or `no_grad` on the way costs half of the points. In
+# questions 1 and 6 it costs nothing, and the check says so. In the others nobody looks. Where a pair is asked for, a list of two counts as
+# well.
 #
 # **No question needs a model.** Hidden states, attention weights and impacts are given to you as tensors, as a model would hand them over.
 #
@@ -120,9 +122,9 @@ check("hw7.mix_layers", mix_layers)
 # vectors know nothing of such labels: what a probe gets right, it has learned by heart. The probe's accuracy on the real task minus that on
 # the control task is its **selectivity**.
 #
-# Make the labels. A type is a word in small letters: `The`, `THE` and `the` are one. Go through the words in order. For each type that you meet
-# for the first time, the next number of `draws` decides: of $n$ labels, `int(u * n)` is the number of the one it gets. Drawn is from *all*
-# `labels`, the real ones of all words, so that what is frequent in the real task is frequent here.
+# Make the labels. A type is a word in small letters, `word.lower()`: `The`, `THE` and `the` are one. Go through the words in order. For
+# each type that you meet for the first time, the next number of `draws` decides: of $n$ labels, `int(u * n)` is the number of the one it
+# gets. Drawn is from *all* `labels`, the real ones of all words, so that what is frequent in the real task is frequent here.
 #
 # | `words` | `labels` | drawn with | **control label** |
 # |---|---|---|---|
@@ -178,7 +180,7 @@ check("hw7.control_labels", control_labels)
 # - `states`: `(n_states, words, d_model)`, `labels`: integers `(words,)` from 0 to $C - 1$: the words to train on; each label occurs
 # - `dev_states`: `(n_states, dev_words, d_model)`, `dev_labels`: `(dev_words,)`: the words to choose by
 # - `asked`: `(n_states, asked_words, d_model)`: the words to label
-# - returns integers `(asked_words,)`
+# - returns integers `(asked_words,)`. They are compared with what a probe of the right layer says, not with true labels: 90 % must agree.
 #
 # There are a few hundred words and some fifteen numbers in a vector: each probe is trained on all words at once, in a few hundred steps or
 # fewer. All calls together may take half a minute. When you are stuck, print both accuracies of each layer. Only the labels that you return
@@ -238,9 +240,9 @@ check("hw7.probe_layers", probe_layers)
 # | piece 2 | 0.3 | 0.3 | 0.4 | | | | |
 #
 # - `weights`: `(heads, n, n)`; rows attend, columns are attended to, and each row sums to 1
-# - `places`: a list with a list of integers for each word: the places of its pieces, which need not stand side by side (*gave* … *up* may be
-#   taken for one word). Not every piece belongs to a word: `[CLS]` and `[SEP]` may be left out, and what goes to them is then missing from
-#   the rows. Leave it missing.
+# - `places`: a list with a list of integers for each word, none of them empty: the places of its pieces, which need not stand side by side
+#   (*gave* … *up* may be taken for one word). Not every piece belongs to a word: `[CLS]` and `[SEP]` may be left out, and what goes to them
+#   is then missing from the rows. Leave it missing.
 # - returns `(heads, words, words)`; entry `[h, i, j]` is how much word `i` attends to word `j`
 #
 # <details><summary>Hint</summary>
@@ -334,8 +336,8 @@ check("hw7.best_tree", best_tree)
 # - `"cls"`: the vector of the first token
 #
 # Short sentences are padded at the end. BERT computes vectors there, too, and they are not zeros. They must not change the result: sentence
-# `b` has `lengths[b]` tokens. `[CLS]` and `[SEP]` are tokens like the others. If `normalise` is true, each sentence's vector is
-# divided by its norm, $\sqrt{\sum_k x_k^2}$, at the end.
+# `b` has `lengths[b]` tokens. `[CLS]` and `[SEP]` are tokens like the others. If `normalise` is true, each sentence's vector is divided by
+# its norm, $\sqrt{\sum_k x_k^2}$, at the end; it is never 0.
 #
 # By hand: the tokens (−1, 2) and (−5, 6), and behind them padding with the vector (9, 9). The mean is (−3, 4), the maximum (−1, 6), `"cls"`
 # is (−1, 2); the mean, normalised, is (−0.6, 0.8).
@@ -447,7 +449,7 @@ check("hw7.PairClassifier", PairClassifier)
 #
 # The losses are 0.127, 0.313 and 0.551, their mean, before rounding, 0.331.
 #
-# - `u`, `v`: `(n, d_model)`, of any lengths; `text`: integers `(n,)`; `scale`: a number, up to 100 (exp(100) is more than a
+# - `u`, `v`: `(n, d_model)`, vectors of any norm but 0; `text`: integers `(n,)`; `scale`: a number, up to 100 (exp(100) is more than a
 #   float32 holds)
 # - returns a tensor without dimensions (what `.mean()` gives)
 #

@@ -81,20 +81,48 @@ class AnswerKey:
             if stopped.kind == "unfinished":
                 return stopped
             return replace(stopped, demands=self._demands(outcomes))
-        found = next(filter(None, self._findings(outcomes)), None)
+        _, found = self._worst(outcomes)
         if found is None:
             return Verdict(self.question.name, True, "right", self._remark(outcomes))
         found = replace(found, demands=self._demands(outcomes))
         if named := self._named(outcomes, found):
             return named
         if self.question.below and found.kind == "values":
-            return replace(found, message=f"{found.message} {self.question.below}")
-        return found
+            found = replace(found, message=f"{found.message} {self.question.below}")
+        return replace(found, message=found.message + self._also(outcomes, found))
 
     def first_wrong(self, outcomes: Sequence[Outcome]) -> int | None:
-        """The number of the first input on which an answer that did this is wrong."""
-        found = enumerate(self._findings(outcomes))
-        return next((i for i, finding in found if finding), None)
+        """The number of the input on which an answer that did this is shown to be wrong."""
+        return self._worst(outcomes)[0]
+
+    def _worst(self, outcomes: Sequence[Outcome]) -> tuple[int | None, Verdict | None]:
+        """The first wrong result, with the number of its input; where there is none, the first
+        input that was changed, and then the first wrong gradient.
+        """
+        later = {}
+        for i, found in enumerate(self._findings(outcomes)):
+            if found and found.kind not in ("changed", "gradient"):
+                return i, found
+            if found:
+                later.setdefault(found.kind, (i, found))
+        return later.get("changed") or later.get("gradient") or (None, None)
+
+    def _also(self, outcomes: Sequence[Outcome], found: Verdict) -> str:
+        """A further sentence, where an answer of which something else is told changes its input as
+        well.
+        """
+        changed = {
+            name
+            for outcome, right in zip(outcomes, self.right, strict=True)
+            for name in set(outcome.changed) - set(right.changed)
+        }
+        if not changed or found.kind == "changed":
+            return ""
+        return f" It also changes its input ({self._names(changed)}) in place."
+
+    def _names(self, changed: set[str]) -> str:
+        """The names of changed arguments."""
+        return " and ".join(by_name(name, self.question.arguments) for name in sorted(changed))
 
     def _demands(self, outcomes: Sequence[Outcome]) -> tuple[tuple[str, bool], ...]:
         """What each of the question's demands says, and whether an answer that did this meets it;
@@ -186,11 +214,10 @@ class AnswerKey:
             return self._wrong("raised", told, case, name)
         found = answers_differ(self.question, case, outcome.value, right.value)
         changed = set(outcome.changed) - set(right.changed)
-        if changed and (found is None or found.kind in ("values", "gradient")):
-            names = " and ".join(by_name(name, self.question.arguments) for name in sorted(changed))
+        if changed and (found is None or found.kind == "gradient"):
             text = (
-                f"It changes its input ({names}) in place: whoever called it finds other values "
-                f"there than before."
+                f"It changes its input ({self._names(changed)}) in place: whoever called it finds "
+                f"other values there than before."
             )
             text = f"{text} Work on a new {_what(changed, case)}."
             return self._wrong("changed", text, case, "input_changed")
@@ -222,25 +249,39 @@ class AnswerKey:
         """The verdict with a mistake's name, where a known one did the same on every input; `found`
         is what is wrong on the first.
         """
+        if misconception := self._recognised(outcomes, found):
+            also = ""
+        elif also := self._also(outcomes, found):  # two mistakes: the other one may have a name
+            misconception = self._recognised(outcomes, found, changes=False)
+        return misconception and replace(
+            found,
+            kind="misconception",
+            message=misconception.diagnosis + also,
+            mistake=misconception.name,
+            differs=found.message,
+        )
+
+    def _recognised(
+        self, outcomes: Sequence[Outcome], found: Verdict, changes: bool = True
+    ) -> Misconception | None:
+        """The known mistake that did the same on every input; with `changes`, to the input, too."""
         # the mistake is a function that was called; its values are right
         by_tool = found.kind == "forbidden"
         for misconception, theirs in self.mistakes:
-            alike = self._alike(outcomes, theirs) and (
-                by_tool or self._evident(theirs, misconception.by_exception)
+            alike = self._alike(outcomes, theirs, changes) and (
+                by_tool or self._evident(theirs, misconception.by_exception, changes)
             )
             if alike or (misconception.by_dropout and self._drop_alike(outcomes, theirs)):
-                return replace(
-                    found,
-                    kind="misconception",
-                    message=misconception.diagnosis,
-                    mistake=misconception.name,
-                    differs=found.message,
-                )
+                return misconception
         return None
 
-    def _alike(self, some: Sequence[Outcome], others: Sequence[Outcome]) -> bool:
+    def _alike(
+        self, some: Sequence[Outcome], others: Sequence[Outcome], changes: bool = True
+    ) -> bool:
         """Whether two answers did the same on every input; asked no further than they did."""
-        return len(some) == len(others) and all(map(self._same, some, others, self.cases))
+        return len(some) == len(others) and all(
+            self._same(*each, changes) for each in zip(some, others, self.cases, strict=True)
+        )
 
     def _drop_alike(self, some: Sequence[Outcome], others: Sequence[Outcome]) -> bool:
         """Whether two answers drop numbers on the same inputs, and the first is right elsewhere."""
@@ -251,7 +292,7 @@ class AnswerKey:
             and all(drops[i] or self._is_right(some, i) for i in range(len(drops)))
         )
 
-    def _evident(self, theirs: Sequence[Outcome], by_exception: bool) -> bool:
+    def _evident(self, theirs: Sequence[Outcome], by_exception: bool, changes: bool) -> bool:
         """Whether a mistake shows in more than the kind of an exception, which other mistakes raise
         too.
 
@@ -259,12 +300,12 @@ class AnswerKey:
         [5, 3] and [4, 3]".
         """
         return any(
-            not self._same(outcome, right, case)
+            not self._same(outcome, right, case, changes)
             and (outcome.raised is None or by_exception or re.search(r"\d", outcome.raised.message))
             for outcome, right, case in zip(theirs, self.right, self.cases, strict=True)
         )
 
-    def _same(self, one: Outcome, other: Outcome, case: Case) -> bool:
+    def _same(self, one: Outcome, other: Outcome, case: Case, changes: bool = True) -> bool:
         if case.remark:
             return True
         if one.raised or other.raised:
@@ -273,10 +314,9 @@ class AnswerKey:
                 and other.raised is not None
                 and _signature(one.raised) == _signature(other.raised)
             )
-        return (
-            one.changed == other.changed
-            and answers_differ(self.question, case, one.value, other.value, tools=False) is None
-        )
+        return (one.changed == other.changed or not changes) and answers_differ(
+            self.question, case, one.value, other.value, tools=False
+        ) is None
 
     def _wrong(self, kind: str, message: str, case: Case, mistake: str = "") -> Verdict:
         return Verdict(

@@ -619,6 +619,23 @@ class HeadsAlwaysDropOutput(HeadsDropWeights):
         return F.dropout(super().forward(x, mask))
 
 
+def infinity_as_a_factor(scores, mask):
+    return F.softmax(scores + (1.0 - mask.float()) * float("-inf"), dim=-1)
+
+
+def infinity_as_a_factor_and_zeros(scores, mask):
+    weights = torch.softmax(scores + torch.logical_not(mask) * -math.inf, -1)
+    nothing = mask.sum(-1, keepdim=True) == 0
+    return torch.where(nothing.expand_as(weights), torch.zeros_like(weights), weights)
+
+
+def empty_by_its_scores(scores, mask):
+    allowed = torch.where(mask, scores, torch.zeros_like(scores))
+    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
+    weights[allowed.sum(-1) == 0] = 0
+    return weights
+
+
 STUDENTS = {
     "hw1.scaled_dot_product_attention": {
         "softmax_over_queries": [queries_share_by_hand],
@@ -632,6 +649,8 @@ STUDENTS = {
         "root_cut_to_a_whole_number": [attention_root_cut_to_a_whole_number],
     },
     "hw1.masked_softmax": {
+        "minus_infinity_times_a_mask": [infinity_as_a_factor, infinity_as_a_factor_and_zeros],
+        "emptiness_told_by_the_scores": [empty_by_its_scores],
         "hidden_scores_are_zero": [hidden_scores_zero, nearly_zero],
         "uniform_without_allowed_keys": [big_negative_number],
         "masked_after_softmax": [hidden_weights_zero],

@@ -773,8 +773,24 @@ class DecoderAlwaysDrops(DecoderAsInThePaper):
         return F.dropout(x)
 
 
+def additive_product_squeezed(query, states, W_q, W_k, v, lengths):
+    hidden = torch.tanh(query.unsqueeze(1) @ W_q.T + states @ W_k.T)
+    scores = hidden @ v
+    scores[torch.arange(states.size(1))[None] >= lengths[:, None]] = -math.inf
+    weights = F.softmax(scores, dim=1)
+    return torch.bmm(weights.unsqueeze(1), states).squeeze(), weights
+
+
+def additive_scores_squeezed(query, states, W_q, W_k, v, lengths):
+    scores = (torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v[:, None]).squeeze()
+    padding = torch.arange(states.shape[1])[None, :] >= lengths[:, None]
+    weights = torch.softmax(scores.masked_fill(padding, -math.inf), dim=-1)
+    return (weights[:, None] @ states)[:, 0], weights
+
+
 STUDENTS = {
     "hw2.additive_attention": {
+        "axis_of_size_1_lost": [additive_product_squeezed, additive_scores_squeezed],
         "query_has_no_say": [additive_without_tanh, additive_states_only],
         "padding_ignored": [additive_all_positions],
         "masked_after_softmax": [additive_masked_late],

@@ -9,6 +9,7 @@ mistakes, and each to answers that make it. `pytest -k hw2` runs one homework's 
 
 import ast
 import functools
+import inspect
 import re
 from dataclasses import replace
 
@@ -114,6 +115,58 @@ def test_mistakes_differ_from_each_other(name):
                 assert not key(name, seed)._alike(outcomes, theirs), (
                     f"{one.name} and {other.name} with seed {seed}"
                 )
+
+
+def kept(answer, argument, keeps):
+    """The right class; of one argument it takes what `keeps` makes of an earlier one and of this
+    call's.
+    """
+    signature = inspect.signature(answer.forward)
+
+    class Kept(answer):
+        earlier = ()
+
+        def forward(self, *args, **kwargs):
+            given = signature.bind(self, *args, **kwargs)
+            given.apply_defaults()
+            now = given.arguments[argument]
+            given.arguments[argument] = keeps(self.earlier[0], now) if self.earlier else now
+            self.earlier = (given.arguments[argument],)
+            return super().forward(*given.args[1:], **given.kwargs)
+
+    return Kept
+
+
+def shapes(value):
+    """Those of a tensor, or of each in a tuple."""
+    return getattr(value, "shape", None) if not isinstance(value, tuple) else [*map(shapes, value)]
+
+
+KEEPS = {
+    "the first": lambda earlier, now: earlier,
+    "the first while its shape fits": lambda earlier, now: (
+        earlier if shapes(earlier) == shapes(now) else now
+    ),
+    "the last where none is given": lambda earlier, now: earlier if now is None else now,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "keeps"),
+    [
+        (name, argument, keeps)
+        for homework in names()
+        for name in questions(homework)
+        if isinstance(find(name).reference, type)
+        for argument in find(name).arguments
+        for keeps in KEEPS
+        if keeps != "the last where none is given"
+        or inspect.signature(find(name).reference.forward).parameters[argument].default is None
+    ],
+)
+def test_an_object_that_keeps_an_argument_is_refused(name, argument, keeps):
+    answer = kept(find(name).reference, argument, KEEPS[keeps])
+    assert not key(name, 0).accepts(answer)
 
 
 @every_question

@@ -66,6 +66,11 @@ def exits(x):
     raise SystemExit
 
 
+def in_front(x):
+    x.insert(0, 1)
+    return x
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [
@@ -114,6 +119,42 @@ def test_an_open_question_is_told_and_raises_nothing(capsys):
 def test_what_is_changed_in_place_is_called_what_it_is(given, answer, words):
     asked = question("new", lambda x: answer(copy.deepcopy(x)), [Case((given,))])
     assert words in judged(asked, answer).message
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "mistake", "words"),
+    [
+        (lambda x: x.mul_(3), "values", "", "differs in 3 of 3 values"),
+        (lambda x: x.mul_(x), "misconception", "squares", "You made the mistake squares."),
+        (lambda x: x.mul_(2)[None], "shape", "", "expected (3,)"),
+        (lambda x: print(x.mul_(2)), "type", "nothing_returned", "without `return`"),
+    ],
+)
+def test_what_else_is_wrong_is_told_of_a_changed_input(answer, kind, mistake, words):
+    verdict = judged(DOUBLE, answer)
+    assert (verdict.kind, verdict.mistake) == (kind, mistake)
+    assert words in verdict.message
+    assert verdict.message.endswith(" It also changes its input (x) in place.")
+
+
+def test_wrong_values_on_a_later_input_are_told_of_a_changed_input():
+    cases = [Case((torch.ones(2),), shows="ones"), Case((torch.arange(3.0),), shows="others")]
+    asked = question("new", lambda x: 2 * x, cases, (("one_more", lambda x: x + 1),))
+    verdict = judged(asked, lambda x: x.add_(1))
+    assert (verdict.mistake, verdict.on) == ("one_more", "others")
+    assert judged(asked, lambda x: x.mul_(2)).mistake == "input_changed"
+
+
+def test_a_mistake_that_changes_its_input_has_its_own_words():
+    asked = question("new", lambda x: [*x, 1], [Case(([1, 2],))], (("longer", in_front),))
+    assert judged(asked, in_front).message == "You made the mistake longer."
+    assert judged(asked, lambda x: [1, *x]).mistake == ""
+
+
+def test_what_one_call_changes_no_later_call_finds():
+    shared = torch.arange(3)
+    asked = question("new", lambda x: 2 * x, [Case((shared,), again=((shared,),))])
+    assert judged(asked, lambda x: x.mul_(2)).mistake == "input_changed"
 
 
 def test_an_exception_s_kind_alone_names_no_mistake():
@@ -238,8 +279,7 @@ def test_tools_that_a_question_rules_out_or_asks_for():
 
 def test_inputs_are_copies():
     key = question("seen", lambda x: x)
-    verdict = judged(key, in_place)
-    assert verdict.kind == "changed"
+    assert "also changes its input" in judged(key, in_place).message
     assert judged(key, lambda x: x).right
 
 

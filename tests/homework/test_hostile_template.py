@@ -552,6 +552,24 @@ def test_hostile_doors_that_are_open_are_found(monkeypatch, warm):
     assert any("family 16" in door for door in found), found
 
 
+def test_hostile_door_into_the_first_process_s_memory_is_found(monkeypatch):
+    """Where student code is not the first process of its space, bubblewrap is, whose memory the
+    same user may write to.
+    """
+    template.use(warm=False)
+    command = bubblewrap.command
+    try:
+        assert doors._try_doors([]) == []
+        monkeypatch.setattr(
+            bubblewrap, "command", lambda program, filter_fd, alone: command(program, filter_fd)
+        )
+        found = doors._try_doors([])
+    finally:
+        monkeypatch.undo()
+        template.use(warm=True)
+    assert "the memory of process 1 can be written to" in found
+
+
 def test_where_spaces_within_spaces_are_refused_each_submission_pays_for_torch(monkeypatch):
     tried = doors._try_doors
 

@@ -6,6 +6,7 @@ The rest: `test_banks.py` and `test_graded_class.py`.
 import itertools
 import math
 import re
+from functools import partial
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from lectures_lib import decoding, training
 from lectures_lib.decoding import Step
 from lectures_lib.homework import find
 from lectures_lib.homework.banks import inputs, telling
+from lectures_lib.homework.banks.hw3 import merges
 from lectures_lib.tokenization import Vocabulary, WordPiece
 from tests.homework.bank import SEEDS, judged, key, questions, seeds, text
 from tests.homework.students_hw3 import BELOW
@@ -226,6 +228,12 @@ def test_all_at_once_or_one_by_one_is_the_same():
 
 
 # ------------------------------------------------------------------------------ the worked examples
+
+
+@pytest.mark.parametrize("seed", [0, 1, 10])
+def test_merges_behind_the_first_pair_that_occurs_once_are_asked_for(seed):
+    stops = partial(merges._learn, last_at=1)
+    assert not key("hw3.byte_pairs", seed).accepts(stops)
 
 
 def test_the_worked_examples_are_true():

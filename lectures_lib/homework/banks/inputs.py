@@ -4,10 +4,13 @@ shows and hides something.
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
+
+from lectures_lib.homework.questions import Case
 
 
 def pick(g: Generator, things: Sequence[Any], count: int) -> list[Any]:
@@ -44,3 +47,10 @@ def _mixed(g: Generator, rows: int, columns: int) -> Tensor:
         mask = torch.rand(rows, columns, generator=g) < 0.5
         if all(part.any(dim).all() for part in (mask, ~mask) for dim in (-1, -2)):
             return mask
+
+
+def also_as_large(g: Generator, case: Case) -> Case:
+    """The same object once more, with another input of the first one's sizes: nothing may be kept
+    that fits it.
+    """
+    return replace(case, again=((normal(g, *case.args[0].shape),), *case.again))

@@ -2,6 +2,7 @@
 or in an object's second call.
 """
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -35,6 +36,7 @@ def squeezing(answer: Callable) -> Misconception:
 
 
 TWICE = "; then the same object on another batch"
+ANEW = "; then the same object with other inputs"
 TRAINING = ", in training mode"
 
 
@@ -91,4 +93,48 @@ def remembering(answer: type) -> Misconception:
         "Right in the first call. The second call of the same object depends on what you kept from "
         "the first: nothing but the parameters may be kept in `self`.",
         Remembering,
+    )
+
+
+def keeping(answer: type, argument: str) -> Misconception:
+    """The right class, which takes one of its first call's arguments in every later call, too."""
+    signature = inspect.signature(answer.forward)
+
+    class Keeping(answer):
+        def forward(self, *args, **kwargs):
+            given = signature.bind(self, *args, **kwargs)
+            given.apply_defaults()
+            if not hasattr(self, "kept"):
+                self.kept = (given.arguments[argument],)
+            (given.arguments[argument],) = self.kept
+            return super().forward(*given.args[1:], **given.kwargs)
+
+    return Misconception(
+        f"keeps_its_first_{argument}",
+        f"Right in the first call. In later calls of the same object `{argument}` is still that of "
+        "the first: use the argument of each call, and store nothing but the parameters in `self`.",
+        Keeping,
+    )
+
+
+def keeping_where_none(answer: type, argument: str) -> Misconception:
+    """The right class, which takes an argument that is left out from an earlier call."""
+    signature = inspect.signature(answer.forward)
+
+    class Keeping(answer):
+        kept = None
+
+        def forward(self, *args, **kwargs):
+            given = signature.bind(self, *args, **kwargs)
+            given.apply_defaults()
+            if given.arguments[argument] is None:
+                given.arguments[argument] = self.kept
+            self.kept = given.arguments[argument]
+            return super().forward(*given.args[1:], **given.kwargs)
+
+    return Misconception(
+        f"{argument}_kept_where_none_is_given",
+        f"Right where `{argument}` is given. Where it is left out, your object takes that of an "
+        "earlier call: it belongs to one call only, so store nothing but the parameters in `self`.",
+        Keeping,
     )

@@ -66,7 +66,7 @@ def _called(
 ) -> Outcome:
     """`call`, with the default dtype as it is."""
     before = [(args, kwargs or {}), *((more, {}) for more in again)]
-    given = copy.deepcopy(before)
+    given = [copy.deepcopy(each) for each in before]  # what one call changes, no other finds
     python_random = random.getstate()
     try:
         with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(gradients or init is None):

@@ -1,6 +1,7 @@
 """Question 6: multi-head attention as a module."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Generator, Tensor, nn
@@ -8,7 +9,13 @@ from torch import Generator, Tensor, nn
 from lectures_lib.homework.banks.hw1.attention import READY_MADE
 from lectures_lib.homework.banks.hw1.padding import padding_mask
 from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
-from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.banks.mistakes import (
+    ANEW,
+    always_dropping,
+    dropping,
+    keeping,
+    remembering,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 PLAIN = "without a mask, the heads look and are put together"
@@ -68,7 +75,7 @@ def _heads_cases(g: Generator) -> list[Case]:
         then = (
             ", then a longer one"
             if kind == "no mask"
-            else ", then another one without a mask"
+            else f"{ANEW}, and without a mask"
             if again
             else ""
         )
@@ -85,6 +92,10 @@ def _heads_cases(g: Generator) -> list[Case]:
                 demands=(OWN if "each head" in kind else PLAIN if mask is None else MASKED,),
             )
         )
+    # All is new in the second call, and as large as before: no argument may be kept.
+    x, mask = cases[1].args
+    new = normal(g, *x.shape), mixed_mask(g, *mask.shape)
+    cases[1] = replace(cases[1], again=(new, *cases[1].again))
     return cases
 
 
@@ -636,6 +647,8 @@ HEADS = Question(
             "(batch, n, n_heads, d_head).",
             _MergedInterleaved,
         ),
+        keeping(MultiHeadAttention, "mask"),
+        remembering(MultiHeadAttention),
         dropping(MultiHeadAttention),
         always_dropping(MultiHeadAttention),
     ),

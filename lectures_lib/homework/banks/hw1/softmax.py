@@ -106,7 +106,23 @@ def _softmax_cases(g: Generator) -> list[Case]:
         shows=f"{size}; a mask of its own for each head of each sentence",
         demands=(HIDES,),
     )
-    return [plain, *cases]
+    return [plain, *cases, _allowed_scores_that_cancel(g, n_key)]
+
+
+def _allowed_scores_that_cancel(g: Generator, n_key: int) -> Case:
+    """Query 0 may attend to one key, with score 0, query 1 to two, whose scores add up to 0: no sum
+    of scores tells who may attend to nothing, as query 2 may.
+    """
+    scores, mask = 2 * normal(g, 1, 1, 3, n_key), torch.zeros(3, n_key, dtype=torch.bool)
+    one, other = torch.randperm(n_key, generator=g)[:2].tolist()
+    mask[0, one] = mask[1, one] = mask[1, other] = True
+    scores[..., 0, one], scores[..., 1, one] = 0.0, -scores[..., 1, other]
+    return Case(
+        (scores, mask),
+        shows=f"one sentence, one head, 3 queries, {n_key} keys; the allowed scores of queries 0 "
+        f"and 1 add up to 0, and query 2 may attend to nothing",
+        demands=(EMPTY,),
+    )
 
 
 def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
@@ -117,6 +133,23 @@ def masked_softmax(scores: Tensor, mask: Tensor) -> Tensor:
 
 def _empty_rows_to_zero(weights: Tensor, mask: Tensor) -> Tensor:
     return torch.where(mask.any(dim=-1, keepdim=True), weights, 0.0)
+
+
+_NAN = (
+    "Your weights are NaN. Where a mask of zeros and ones is multiplied by -∞, every 0 in it "
+    "becomes NaN, for 0 · ∞ is no number: masked_fill(~mask, -math.inf) sets the hidden scores and "
+    "leaves the others alone."
+)
+
+
+def _infinity_times_mask(scores: Tensor, mask: Tensor, zero: bool = False) -> Tensor:
+    weights = (scores + (~mask).float() * -math.inf).softmax(dim=-1)
+    return _empty_rows_to_zero(weights, mask) if zero else weights
+
+
+def _zero_where_the_scores_cancel(scores: Tensor, mask: Tensor) -> Tensor:
+    total = (scores * mask).sum(dim=-1, keepdim=True)
+    return masked_softmax(scores, mask).masked_fill(total == 0, 0.0)
 
 
 def _filled_softmax(
@@ -412,6 +445,22 @@ SOFTMAX = Question(
             "queries of a mask (n_query, n_key) then meet the sentences. Broadcasting adds what is "
             "missing in *front*, by itself: leave the mask as it is.",
             _axes_in_second_place,
+        ),
+        Misconception(
+            "minus_infinity_times_a_mask",
+            _NAN,
+            _infinity_times_mask,
+        ),
+        Misconception(
+            "minus_infinity_times_a_mask",
+            _NAN,
+            partial(_infinity_times_mask, zero=True),
+        ),
+        Misconception(
+            "emptiness_told_by_the_scores",
+            "You take a query for one without an allowed key where its allowed scores add up to 0. "
+            "So may those of a query that has some: ask the mask, mask.any(dim=-1, keepdim=True).",
+            _zero_where_the_scores_cancel,
         ),
         Misconception("rows_sum_to_less_than_1", _ENLARGED, _sum_enlarged),
         Misconception("rows_sum_to_less_than_1", _ENLARGED, partial(_sum_enlarged, room=0.01)),

@@ -3,12 +3,14 @@
 """
 
 import math
+from dataclasses import replace
 from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.mistakes import squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
@@ -219,6 +221,18 @@ def _additive_left(query, states, W_q, W_k, v, lengths):
     return (weights[:, None] @ states)[:, 0], weights
 
 
+def _additive_squeezed(query, states, W_q, W_k, v, lengths, where):
+    """A bare squeeze() behind some of the three: the scores, the weights, the context."""
+    bare = {name: Tensor.squeeze for name in where}
+    kept = lambda x: x  # noqa: E731
+    scores = torch.tanh((query @ W_q.T)[:, None] + states @ W_k.T) @ v
+    words = torch.arange(states.shape[1]) < lengths[:, None]
+    scores = bare.get("scores", kept)(scores).masked_fill(~words, -math.inf)
+    weights = scores.softmax(dim=-1)
+    context = bare.get("context", kept)((weights[:, None] @ states)[:, 0])
+    return context, bare.get("weights", kept)(weights)
+
+
 _SCORES = (
     "Your contexts are right, but beside them you return the scores. The weights are asked for, "
     "which the softmax makes of them."
@@ -394,6 +408,16 @@ ADDITIVE = Question(
             "You hide the *first* places of the shorter sentences. Here the words of sentence b "
             "stand at its first lengths[b] places, and padding comes behind them.",
             _additive_left,
+        ),
+        *(
+            replace(squeezing(additive_attention), answer=partial(_additive_squeezed, where=where))
+            for where in (
+                ("scores",),
+                ("context",),
+                ("weights",),
+                ("scores", "context"),
+                ("context", "weights"),
+            )
         ),
     ),
 )

@@ -175,6 +175,7 @@ def _wording(positions: int) -> dict[str, str]:
         "output's bias 5: together **141**.": f"output's bias 5, the positions 2 · {positions} · 2 "
         f"= {more:,}: together **{141 + more:,}**.",
         "With `tied=False` it is 161.": f"With `tied=False` it is {161 + more:,}.",
+        "has 827.": f"has {827 + 2 * more:,}.",  # of twice the width
         "Then the test of question 5": "(Theirs have no learned positions.) Then the test of "
         "question 5",
     }

@@ -1,5 +1,7 @@
 """Question 5: the decoder block."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
@@ -12,7 +14,14 @@ from lectures_lib.homework.banks.hw2.encoder_block import (
     some_state,
 )
 from lectures_lib.homework.banks.inputs import normal
-from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.banks.mistakes import (
+    ANEW,
+    always_dropping,
+    dropping,
+    keeping,
+    keeping_where_none,
+    remembering,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 BLOCK = "where no source is padded: the three parts, and no word sees those behind it"
@@ -72,7 +81,21 @@ def _decoder_cases(g: Generator) -> list[Case]:
                 demands=(SOURCE if padded else BLOCK,),
             )
         )
+    cases[1] = _anew(g, cases[1])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes, then without a mask: nothing
+    may be kept from an earlier call.
+    """
+    x, memory, mask = case.args
+
+    def inputs():
+        return 2 * normal(g, *x.shape), 2 * normal(g, *memory.shape)
+
+    again = ((*inputs(), mask.roll(1, dims=0)), inputs())
+    return replace(case, again=again, shows=f"{case.shows}{ANEW}, and without a mask")
 
 
 class DecoderBlock(nn.Module):
@@ -663,6 +686,10 @@ DECODER = Question(
             "what went into it.",
             _NoResidualAroundFeedForward,
         ),
+        keeping(DecoderBlock, "memory"),
+        keeping(DecoderBlock, "source_mask"),
+        keeping_where_none(DecoderBlock, "source_mask"),
+        remembering(DecoderBlock),
         dropping(DecoderBlock),
         always_dropping(DecoderBlock),
     ),

@@ -1,13 +1,20 @@
 """Question 2: one step of a recurrent decoder that looks with its new state (Luong et al. 2015)."""
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.hw2.additive import sizes_of_one, some_lengths
 from lectures_lib.homework.banks.inputs import normal, sizes
-from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.banks.mistakes import (
+    ANEW,
+    always_dropping,
+    dropping,
+    keeping,
+    remembering,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 MOVES = "with sources of one length, a step gives scores and the next state"
@@ -60,7 +67,22 @@ def _step_cases(g: Generator) -> list[Case]:
                 demands=(HIDES if "padded" in kind else ONE if kind.startswith("one") else MOVES,),
             )
         )
+    cases[1] = _anew(g, cases[1])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes: nothing may be kept from the
+    first call.
+    """
+    words, hidden, states, lengths = case.args
+    new = (
+        (words + 1) % case.init["vocab_size"],
+        torch.tanh(normal(g, *hidden.shape)),
+        normal(g, *states.shape),
+        lengths.roll(1),  # no two neighbours are alike
+    )
+    return replace(case, again=(new,), shows=case.shows + ANEW)
 
 
 class DecoderStep(nn.Module):
@@ -452,6 +474,8 @@ STEP = Question(
             "words has them at the places 0, 1 and 2: place < length, not ≤.",
             _OneTooMany,
         ),
+        *(keeping(DecoderStep, name) for name in ("word", "hidden", "states", "lengths")),
+        remembering(DecoderStep),
         dropping(DecoderStep),
         always_dropping(DecoderStep),
     ),

@@ -1,5 +1,7 @@
 """Question 4: the encoder block, in both orders of norm and sum."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
@@ -7,7 +9,14 @@ from torch import Generator, Tensor, nn
 from lectures_lib.blocks.attention import MultiHeadAttention
 from lectures_lib.homework.banks.hw2.additive import some_lengths
 from lectures_lib.homework.banks.inputs import mixed_mask, normal, sizes
-from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.banks.mistakes import (
+    ANEW,
+    always_dropping,
+    dropping,
+    keeping,
+    keeping_where_none,
+    remembering,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 
@@ -98,7 +107,20 @@ def _encoder_cases(g: Generator) -> list[Case]:
                 f"{kind}",
             )
         )
+    cases[-1] = _anew(g, cases[-1])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes, then without a mask: nothing
+    may be kept from an earlier call.
+    """
+    x, mask = case.args
+    again = (
+        (2 * normal(g, *x.shape) + 1, mixed_mask(g, *mask.shape)),
+        (2 * normal(g, *x.shape) + 1,),
+    )
+    return replace(case, again=again, shows=f"{case.shows}{ANEW}, and without a mask")
 
 
 class EncoderBlock(nn.Module):
@@ -598,6 +620,9 @@ ENCODER = Question(
             "returns, without what went into it: norm(x + f(x)).",
             _NoSecondResidualInPostNorm,
         ),
+        keeping(EncoderBlock, "mask"),
+        keeping_where_none(EncoderBlock, "mask"),
+        remembering(EncoderBlock),
         dropping(EncoderBlock),
         always_dropping(EncoderBlock),
     ),

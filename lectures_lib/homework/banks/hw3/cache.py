@@ -1,13 +1,20 @@
 """Question 7: self-attention that remembers what it has read."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes, whole
-from lectures_lib.homework.banks.mistakes import always_dropping, dropping
+from lectures_lib.homework.banks.mistakes import (
+    ANEW,
+    always_dropping,
+    dropping,
+    keeping,
+    remembering,
+)
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
 ONE = "one new token sees itself and all that came before"
@@ -66,7 +73,18 @@ def _cache_cases(g: Generator) -> list[Case]:
                 demands=(ONE if n == 1 else SEVERAL,),
             )
         )
+    cases[2] = _anew(g, cases[2])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes, then without a past: nothing
+    may be kept from an earlier call.
+    """
+    x, (keys, values) = case.args
+    new = normal(g, *x.shape), (normal(g, *keys.shape), normal(g, *values.shape))
+    again = (new, (normal(g, *x.shape),))
+    return replace(case, again=again, shows=f"{case.shows}{ANEW}, and without a past")
 
 
 class CachedAttention(nn.Module):
@@ -695,6 +713,8 @@ _MISTAKES = (
         "n_past is past[0].shape[2].",
         _PastCountedByHeads,
     ),
+    keeping(CachedAttention, "past"),
+    remembering(CachedAttention),
     dropping(CachedAttention),
     always_dropping(CachedAttention, 0.1),
 )

@@ -52,7 +52,9 @@ def _merges_cases(g: Generator) -> list[Case]:
     answers = [mistake.answer for mistake in _MISTAKES]
     common = [answer for answer in answers if answer not in later]
     common_cases = showing(g, ordinary, byte_pairs, common, later)
-    last, *first = telling(g, edges, byte_pairs, answers, always=common_cases)
+    # It stops behind the first pair that occurs once; others of that kind must be left then.
+    slips = [partial(_learn, last_at=1)]
+    last, *first = telling(g, edges, byte_pairs, answers, slips, always=common_cases)
     return [*first, last]
 
 
@@ -101,6 +103,7 @@ def _learn(
     spell: Callable[[str], Iterable[str]] = tuple,
     at_least: int = 1,
     guarded: bool = True,
+    last_at: int = 0,
 ) -> list[str]:
     spelled: Words = {tuple(spell(word)): n for word, n in words.items()}
     merges = []
@@ -110,6 +113,8 @@ def _learn(
             break
         pair = choose(counts)
         merges.append(" ".join(pair))
+        if counts[pair] <= last_at:
+            break
         # Two words may come to be spelled alike only if they were the same.
         spelled = {merge(symbols, pair): n for symbols, n in spelled.items()}
     return merges

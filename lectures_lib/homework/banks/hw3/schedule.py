@@ -271,8 +271,8 @@ SCHEDULE = Question(
             "warmup_always_4000",
             "You put the paper's 4000 steps into the formula. The length of the warm-up is an "
             "argument: warmup ** -1.5.",
-            lambda steps_before, d_model, warmup, **more: learning_rate(
-                steps_before, d_model, 4000, **more
+            lambda steps_before, d_model, warmup, *, factor=1.0: learning_rate(
+                steps_before, d_model, 4000, factor=factor
             ),
         ),
         Misconception(

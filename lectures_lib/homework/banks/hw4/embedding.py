@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.inputs import also_as_large, normal, sizes
 from lectures_lib.homework.banks.mistakes import (
     TRAINING,
     TWICE,
@@ -50,7 +50,7 @@ def _embedding_cases(g: Generator) -> list[Case]:
                 demands=(BATCH if batch > 1 else IMAGE,),
             )
         )
-    return cases
+    return [also_as_large(g, case) if case.again else case for case in cases]
 
 
 class PatchEmbedding(nn.Module):

@@ -164,7 +164,7 @@ def _feed_forward_biases_of_d_model(
 COUNT = Question(
     name="hw5.count_bert",
     title="How many parameters has BERT?",
-    points=2,
+    points=3,
     minutes=15,
     difficulty=2,
     chapter="12_bert#counting",
@@ -383,5 +383,5 @@ COUNT = Question(
     # Counting is exact.
     rtol=0.0,
     atol=0.5,
-    demands=(Demand(BODY, 1), Demand(HEADS, 1)),
+    demands=(Demand(BODY, 2), Demand(HEADS, 1)),
 )

@@ -1,14 +1,19 @@
 """Question 2: three embeddings, one sum, one norm."""
 
+from dataclasses import replace
+
 import torch
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes, whole
 from lectures_lib.homework.banks.mistakes import (
+    ANEW,
     TRAINING,
     TWICE,
     always_dropping,
     dropping,
+    keeping,
+    keeping_where_none,
     remembering,
     squeezing,
 )
@@ -73,7 +78,21 @@ def _embeddings_cases(g: Generator) -> list[Case]:
                 ),
             )
         )
+    cases[0] = _anew(g, cases[0])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes, then without segments: nothing
+    may be kept from an earlier call.
+    """
+    tokens, segments = case.args
+
+    def others():
+        return torch.randint(case.init["vocab_size"], tokens.shape, generator=g)
+
+    again = ((others(), segments.roll(1, dims=0)), (others(),))  # neighbours end elsewhere
+    return replace(case, again=again, shows=f"{case.shows}{ANEW}, and without segments")
 
 
 class Embeddings(nn.Module):
@@ -304,13 +323,13 @@ class _AnotherEps(Embeddings):
 EMBEDDINGS = Question(
     name="hw5.Embeddings",
     title="Three vectors in one",
-    points=3,
+    points=2,
     minutes=20,
     difficulty=1,
     chapter="12_bert#what-goes-in",
     cases=_embeddings_cases,
     reference=Embeddings,
-    demands=(Demand(SUM, 1.5), Demand(ALONE, 0.5), Demand(SMALL, 1)),
+    demands=(Demand(SUM, 1), Demand(ALONE, 0.5), Demand(SMALL, 0.5)),
     misconceptions=(
         Misconception(
             "positions_forgotten",
@@ -431,6 +450,8 @@ EMBEDDINGS = Question(
         squeezing(Embeddings),
         dropping(Embeddings),
         remembering(Embeddings),
+        keeping(Embeddings, "segments"),
+        keeping_where_none(Embeddings, "segments"),
         Misconception(
             "all_positions_added",
             "You take the vectors of all max_len positions. A sentence of n tokens needs the first "

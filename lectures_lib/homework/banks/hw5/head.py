@@ -1,15 +1,20 @@
 """Question 5: scores for every word, from a vector and the token vectors once more."""
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
 from lectures_lib.homework.banks.inputs import normal, sizes, whole
 from lectures_lib.homework.banks.mistakes import (
+    ANEW,
     TRAINING,
     TWICE,
     always_dropping,
     dropping,
+    keeping,
+    keeping_where_none,
     remembering,
     squeezing,
 )
@@ -67,7 +72,21 @@ def _head_cases(g: Generator) -> list[Case]:
                 ),
             )
         )
+    cases[1] = _anew(g, cases[1])
     return cases
+
+
+def _anew(g: Generator, case: Case) -> Case:
+    """The same object once more, with new inputs of the same sizes, then for all positions: nothing
+    may be kept from an earlier call.
+    """
+    hidden, token_vectors, at = case.args
+
+    def inputs():
+        return normal(g, *hidden.shape), normal(g, *token_vectors.shape)
+
+    again = ((*inputs(), at.roll(1, dims=1)), inputs())
+    return replace(case, again=again, shows=f"{case.shows}{ANEW}, and at all positions")
 
 
 class WordHead(nn.Module):
@@ -456,6 +475,9 @@ HEAD = Question(
         squeezing(WordHead),
         dropping(WordHead),
         remembering(WordHead),
+        keeping(WordHead, "token_vectors"),
+        keeping(WordHead, "at"),
+        keeping_where_none(WordHead, "at"),
         Misconception(
             "epsilon_of_a_millionth",
             "Right, but for the ε of the norm: yours is 1e-6, BERT's is 1e-12. It shows on this "

@@ -730,13 +730,13 @@ def _told(bounds: Bounds) -> dict[str, str]:
 MASKING = Question(
     name="hw5.mask_words",
     title="Holes in the text",
-    points=4,
+    points=3,
     minutes=25,
     difficulty=2,
     chapter="13_pretraining#making-holes-with-a-pencil",
     cases=_cases,
     reference=mask_words,
-    demands=(Demand(CHOSEN, 1), Demand(SPARED, 0.5), Demand(WHOLE, 1), Demand(FATES, 1.5)),
+    demands=(Demand(CHOSEN, 0.5), Demand(SPARED, 0.5), Demand(WHOLE, 1), Demand(FATES, 1)),
     misconceptions=(*_MISTAKES, _CHANGED),
     varied=Varied(
         "bounds",

@@ -417,12 +417,12 @@ _OF_ODD_ONES = (
 NEIGHBOURS = Question(
     name="hw5.next_sentence_pairs",
     title="Does it follow?",
-    points=3,
+    points=4,
     minutes=20,
     difficulty=2,
     chapter="13_pretraining#does-b-follow-a",
     cases=_cases,
     reference=next_sentence_pairs,
     misconceptions=_MISTAKES,
-    demands=(Demand(PAIRS, 2), Demand(ALIKE, 1)),
+    demands=(Demand(PAIRS, 2.5), Demand(ALIKE, 1.5)),
 )

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.inputs import normal, sizes, whole
+from lectures_lib.homework.banks.inputs import also_as_large, normal, sizes, whole
 from lectures_lib.homework.banks.mistakes import TWICE, remembering, squeezing
 from lectures_lib.homework.questions import Case, Demand, Misconception, Question
 
@@ -74,7 +74,7 @@ def _head_cases(g: Generator) -> list[Case]:
                 demands=(demand,),
             )
         )
-    return cases
+    return [also_as_large(g, case) if case.again else case for case in cases]
 
 
 class ChoiceHead(nn.Module):

@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor, nn
 
-from lectures_lib.homework.banks.inputs import normal, sizes
+from lectures_lib.homework.banks.inputs import also_as_large, normal, sizes
 from lectures_lib.homework.banks.mistakes import (
     TRAINING,
     TWICE,
@@ -50,7 +50,7 @@ def _mix_cases(g: Generator) -> list[Case]:
                 demands=(SINGLE if single else MIX if trained else BEGINS,),
             )
         )
-    return cases
+    return [also_as_large(g, case) if case.again else case for case in cases]
 
 
 class LayerMix(nn.Module):

@@ -173,6 +173,27 @@ def _each_by_itself(states, labels, dev_states, dev_labels, asked):
     return probe_layers(states, labels, dev_states, dev_labels, asked)
 
 
+def _trained_each_by_itself(states, labels, dev_states, dev_labels, asked):
+    """The same with linear layers that are trained, those of all hidden states at once: they answer
+    otherwise about words that stand where no training word does.
+    """
+    inputs = [
+        torch.nn.functional.pad(
+            (x - x.mean(dim=1, keepdim=True)) / x.std(dim=1, keepdim=True), (0, 1), value=1
+        )
+        for x in (states, dev_states, asked)
+    ]
+    W = torch.zeros(len(states), inputs[0].shape[-1], int(labels.max()) + 1, requires_grad=True)
+    optimizer = torch.optim.Adam([W], lr=0.05)
+    for _ in range(100):
+        scores, targets = (inputs[0] @ W).flatten(0, 1), labels.repeat(len(states))
+        optimizer.zero_grad()
+        (len(states) * torch.nn.functional.cross_entropy(scores, targets)).backward()
+        optimizer.step()
+    right = ((inputs[1] @ W).argmax(dim=-1) == dev_labels).float().mean(dim=-1)
+    return (inputs[2] @ W).argmax(dim=-1)[right.argmax()]
+
+
 def _most_frequent(states, labels, dev_states, dev_labels, asked):
     return labels.mode().values.expand(asked.shape[1]).clone()
 
@@ -257,12 +278,15 @@ PROBE = Question(
             "optimizer have the probe's parameters, and does it step?",
             _most_frequent,
         ),
-        Misconception(
-            "words_asked_standardised_by_themselves",
-            "You bring the words asked to *their own* mean and deviation. Other labels may be "
-            "frequent among them, and then the same vector becomes another one. Use the mean and "
-            "deviation of the training words for all.",
-            _each_by_itself,
+        *(
+            Misconception(
+                "words_asked_standardised_by_themselves",
+                "You bring the words asked to *their own* mean and deviation. Other labels may be "
+                "frequent among them, and then the same vector becomes another one. Use the mean "
+                "and deviation of the training words for all.",
+                answer,
+            )
+            for answer in (_each_by_itself, _trained_each_by_itself)
         ),
         Misconception(
             "worst_layer_taken",
