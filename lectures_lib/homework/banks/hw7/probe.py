@@ -61,6 +61,11 @@ def _probe_case(g: Generator, best: str) -> Case:
     ]
     labels = torch.cat(labels)
     train = torch.arange(len(labels)) < N_TRAIN
+    if (
+        best
+    ):  # the last label is not among the words to choose by: they do not say how many there are
+        chosen_by = labels[N_TRAIN : N_TRAIN + N_DEV]
+        chosen_by[chosen_by == n_classes - 1] = 0
     # What tells the label is written in numbers that hardly vary, and one of no meaning does: BERT
     # has such numbers, too. Who does not standardise each number by itself learns which label is
     # the most frequent, and nothing else.
