@@ -457,8 +457,8 @@ check("hw6.LayerMix", LayerMix)
 # - returns whole numbers `(n_asked,)`: the likeliest class of each piece in `asked`
 #
 # The check sees little here: a tagger that was trained wrongly mostly just predicts wrongly. When you are stuck, print the loss every 20
-# steps. It begins near 1.6, the logarithm of `n_classes`, and should end below 0.2. Only what your tagger says counts: a slip such as a
-# softmax before `F.cross_entropy` goes unseen where enough of it is right all the same.
+# steps. It begins near 1.6 and should end below 0.2 (1.6 is the logarithm of `n_classes`). Only what your tagger says counts: a slip such
+# as a softmax before `F.cross_entropy` goes unseen where enough of it is right all the same.
 #
 # <details><summary>Hint</summary>
 #
