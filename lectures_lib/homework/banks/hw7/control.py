@@ -309,7 +309,7 @@ _MISTAKES = (
         partial(_labels, as_whole=round),
     ),
     Misconception(
-        "rounded",
+        "ends_half_as_often",
         "You round u · (n - 1) to the nearest whole number. The first and the last label then have "
         "half the chance of the others; u · n, cut off as int() does, gives all the same.",
         partial(_labels, as_whole=round, count=lambda labels: len(labels) - 1),
