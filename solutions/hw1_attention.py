@@ -247,8 +247,8 @@ check("hw1.padding_mask", padding_mask)
 #
 # <details><summary>Hint</summary>
 #
-# Try it on `torch.arange(8).view(1, 2, 4)` and compare with the picture above. Reshaping never changes the order in which numbers lie in
-# memory, only where the brackets go; moving a position past a head does change it. `x.unflatten` cuts a single dimension in two.
+# Try it on `torch.arange(8).view(1, 2, 4)` and compare with the picture above. Reshaping never changes the order in which the numbers are read, row by row,
+# only where the brackets go; moving a position past a head does change it. `x.unflatten` cuts a single dimension in two.
 #
 # </details>
 

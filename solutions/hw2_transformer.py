@@ -375,10 +375,10 @@ check("hw2.DecoderBlock", DecoderBlock)
 # | reads | `<begin>` | `stop` | `<pad>` | `<pad>` |
 # | predicts | `stop` | `<end>` | `<pad>` | `<pad>` |
 #
-# The end is predicted and never read, not even in the shorter sentence: so both tables have as many real tokens in each row, and one list
+# The end is predicted and never read, not even in the shorter sentence: so in each row the two tables have equally many real tokens, and one list
 # of lengths serves for both.
 #
-# - `sentences`: a list of at least one sentence, each a list of words (strings); one may be empty
+# - `sentences`: a list of at least one sentence, each a list of words (strings); any of them may be empty
 # - `begin`, `end`, `pad`: strings that are no words of the sentences
 # - returns a pair `(read, predict)`, each a list of lists of strings: a row for each sentence, all rows of the same length
 #
@@ -415,7 +415,7 @@ check("hw2.teacher_forcing", teacher_forcing)
 # *1 point · difficulty 2 of 3 · 10 minutes · [chapter 6, one to the right](../notebooks/06_decoder.ipynb#one-to-the-right)*
 #
 # The loss of one word is $-\log p$, where $p$ is the probability that the model gave to the right token: the softmax of its scores at that
-# place. The loss of a batch is the mean over all its words, and *only* over its words. Padding does not count, and neither does the
+# place. The loss of a batch is the mean over all its tokens, `<end>` included, and *only* over them. Padding does not count, and neither does the
 # place where a word stands: in a short sentence or in a long one, each counts the same.
 #
 # By hand: in the first sentence the right tokens got the probabilities 0.5 and 0.25; in the second, 0.5, and then there is padding. The

@@ -228,7 +228,7 @@ check("hw3.learning_rate", learning_rate)
 # - `logits`: `(batch, n, vocab)`, before the softmax, some of them perhaps 200 apart ($e^{-200}$ is 0 in float32); `targets`: integers
 #   `(batch, n)`; `epsilon`: a number from 0 to 1; `pad`: the number of the padding word, one of the vocabulary, which is not always 0; at
 #   least one target is no padding
-# - returns the loss, a tensor without dimensions, finite also there
+# - returns the loss, a tensor without dimensions, finite also where scores are 200 apart
 #
 # <details><summary>Hint</summary>
 #
@@ -314,8 +314,8 @@ check("hw3.nucleus", nucleus)
 # always make all steps.)
 #
 # An example. After `start` the model says "tea" with probability 0.6 and "now" with 0.4; after "tea" comes the end with 0.55 and "now" with
-# 0.45; after "now" always the end. Greedy says "tea" and then the end, with 0.33 in all. A beam of width 2 keeps both beginnings. After
-# the second step "now, end" (0.40) and "tea, end" (0.33) are finished, and "tea, now" (0.27) is alive. With α = 1 and `max_len = 3` the answer for
+# 0.45; after "now" always the end (all others are too unlikely to matter here). Greedy says "tea" and then the end, with 0.33 in all. A
+# beam of width 2 keeps both beginnings. After the second step "now, end" (0.40) and "tea, end" (0.33) are finished, and "tea, now" (0.27) is alive. With α = 1 and `max_len = 3` the answer for
 # width 2 is "now, end" with the score $\log 0.40 \cdot 6/7 = -0.785$, then "tea, end" with $-0.950$. (A third, "tea, now, end", ends in step 3
 # with $-0.982$ and is not returned.)
 #
@@ -459,7 +459,7 @@ check("hw3.CachedAttention", CachedAttention)
 #
 # The model is given: `make_model(vocab_size)` makes a new, untrained one. It takes tokens `(batch, n)` to logits `(batch, n, vocab_size)`; row
 # `i` is its prediction of the token that *follows* token `i`. Everything else is yours: the optimizer, the batches, the loss, the steps. 300
-# steps of Adam with the learning rate 0.003 on 64 sentences at a time are enough, and take a few seconds; you have a minute.
+# steps of Adam with the learning rate 0.003 on 64 sentences at a time are enough, and take a few seconds; all calls together may take a minute.
 #
 # - `texts`: integers `(n_texts, n)`, each sentence filled up on the right with padding, which is 0
 # - `prompts`: integers `(n_prompts, m)`, filled up in the same way; they are not all of the same length
@@ -522,8 +522,8 @@ def train_and_predict(texts, prompts, vocab_size):
 check("hw3.train_and_predict", train_and_predict)
 
 # %% [markdown]
-# Why can the loss not reach 0? Because nobody can know which animal a sentence will begin with, or where the next one will stand. Only the
-# sound and the sign can be known for certain. A loss is good or bad only beside the best one that is possible.
+# Why can the loss not reach 0? Because nobody can know which animal a sentence will begin with, or where the next one will stand. The sound
+# and the sign can be known for certain, these cannot. A loss is good or bad only beside the best one that is possible.
 #
 # ## Before you hand in
 #

@@ -21,7 +21,7 @@
 # the grade, your functions are called on *other* inputs of other sizes, so an answer fitted to the check's numbers earns nothing.
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
-# an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.unfold` in question 1 (the tensor's own `.unfold` is welcome). Of this course's library use nothing but what the cell below imports:
+# an answer wrong. Everything in `torch` is allowed except what a question asks you to build: no `F.unfold` in question 1 (the tensor's own `.unfold` is welcome). Of this course's library use nothing but what this notebook's own cells import:
 # `lectures_lib.models.vit` and `lectures_lib.analysis.rollout` are out of bounds. No question needs an earlier answer, and calling one is unwise: a
 # mistake there would cost you twice.
 #
@@ -227,7 +227,7 @@ check("hw4.PatchEmbedding", PatchEmbedding)
 # (Hugging Face's programs do this with `mode="bicubic"`, which looks further around. Here it is bilinear, so that you can check by hand.)
 #
 # - `positions`: `(1 + side², d_model)`, the class token's first, then the patches', row by row
-# - `rows`, `columns`: the new numbers of patches. They may differ, and one of them may be smaller than before; the rule is the same then
+# - `rows`, `columns`: the new numbers of patches. They may differ, and either may be smaller than before; the rule is the same then
 #   (no `antialias`).
 # - returns `(1 + rows · columns, d_model)`
 #
@@ -391,7 +391,7 @@ embedding = PatchEmbedding(n_patches=24, n_pixels=192, d_model=64)
 print("enters the encoder:", tuple(embedding(patches(images, 8)).shape))
 
 # %% [markdown]
-# All of a Transformer's knowledge of images is in these few lines. What comes behind them is the encoder of chapter 5, which does not know
+# All that a Vision Transformer's code knows of images is in these few lines. What comes behind them is the encoder of chapter 5, which does not know
 # that it is looking at a picture.
 #
 # ## Before you hand in

@@ -24,10 +24,10 @@
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
 # an answer wrong. Everything in `torch` (`nn.LayerNorm` and `F.cross_entropy` included) and all of Python's own library is allowed; of this
-# course's library use nothing but what the cell below imports, and no other library that has a BERT in it. No question needs an earlier
+# course's library use nothing but what this notebook's own cells import, and no other library that has a BERT in it. No question needs an earlier
 # answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
+# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
 # 2, 5 and 6 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`, `.data` or `no_grad` on the way costs half of the points. In
 # the others nobody looks. Where a pair or a triple is asked for, a list of two or three counts as well.
 #
@@ -490,7 +490,7 @@ print(f"asked: {sum(chosen) / len(text):.1%} of the text")
 print(f"seen: {seen / sum(chosen):.1%} of what is asked")
 
 # %% [markdown]
-# The model reads almost the whole text as it was written. A tenth of what it is asked about stands before it, and it does not know
+# The model reads six sevenths of the text as it was written. A tenth of what it is asked about stands before it, and it does not know
 # where: so it has to make sense of every word, hidden or not.
 #
 # ## Before you hand in

@@ -4,7 +4,7 @@
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
 # [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb), [15](../notebooks/15_features.ipynb) and
-# [15b](../notebooks/15b_which_layers.ipynb). (What question 5 asks for has the name of a function of chapter 14b, and counts otherwise.) No weights are
+# [15b](../notebooks/15b_which_layers.ipynb). (Question 5's function has the name of one in chapter 14b, but counts differently.) No weights are
 # needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
@@ -26,7 +26,7 @@
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
 # an answer wrong. Everything in `torch` (autograd in question 6 excepted) and all of Python's own library is allowed; of this course's
-# library use nothing but what the cell below imports, and no other library that has a BERT or a measure of names in it. No question needs
+# library use nothing but what this notebook's own cells import, and no other library that has a BERT or a measure of names in it. No question needs
 # an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
 # **What the check sees.** In question 6 a call of autograd makes the answer wrong. Whatever else is out of bounds costs no points by
@@ -88,7 +88,7 @@ from lectures_lib.homework import check
 # | **second** | 6 | 6 | 6 | 5 | 5 | 4 |
 # | **together** | 14 | 13 | 12 | 11 | 10 | 9 |
 #
-# A question of three words beside a text of three hundred keeps its three words.
+# A question of three words beside a text of three hundred keeps its three words, as long as there is room for three of the text.
 #
 # - `first`: a list of tokens (strings); `second`: one too, or `None` where a sentence comes alone. No sentence is empty.
 # - `max_len`: a whole number, large enough for the special tokens and one token of each sentence
@@ -446,11 +446,12 @@ check("hw6.LayerMix", LayerMix)
 # chapter 15b, embeddings first. Your tagger learns the class of the labelled pieces, and says the class of others. At least 90 % of
 # what it says must be right.
 #
-# Two things to mind. The words are long: four of five pieces are no first pieces and have the label −100, "none". And no single state
+# Two things to mind. The words are long: four in five pieces are not the first of their word and have the label −100, "none". And no
+# single state
 # tells all classes apart: what the first one knows the last one has forgotten, and the other way round, and those between are noise.
 #
 # Everything is yours: the model, the optimizer, the loss, the steps. One linear layer is enough. 200 steps of Adam with the learning rate 0.01 on
-# all pieces at once take a second; you have a minute.
+# all pieces at once take a second; all calls together may take a minute.
 #
 # - `states`: `(n_states, n_pieces, d_model)`; `labels`: whole numbers `(n_pieces,)`, from 0 to `n_classes` − 1, or −100
 # - `asked`: `(n_states, n_asked, d_model)`

@@ -24,10 +24,10 @@
 #
 # **The rules.** Keep the names and the arguments, and leave what your function is given as it is: an input that is changed in place makes
 # an answer wrong. Everything in `torch` (`F.cross_entropy` and `F.normalize` included) and all of Python's own library is allowed; of this
-# course's library use nothing but what the cell below imports, and no library with ready-made probes, spanning trees or sentence vectors.
+# course's library use nothing but what this notebook's own cells import, and no library with ready-made probes, spanning trees or sentence vectors.
 # No question needs an earlier answer, and calling one is unwise: a mistake there would cost you twice.
 #
-# **What the check sees.** Whatever else is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
+# **What the check sees.** What is out of bounds costs no points by itself: whoever grades is told of it, and decides. In questions
 # 7 and 8 gradients count: a `.item()`, `.tolist()`, `int(…)`, `.detach()`, `.data` or `no_grad` on the way costs half of the points. In
 # questions 1 and 6 it costs nothing, and the check says so. In the others nobody looks. Where a pair is asked for, a list of two counts as
 # well.
@@ -124,7 +124,7 @@ check("hw7.mix_layers", mix_layers)
 #
 # Make the labels. A type is a word in small letters, `word.lower()`: `The`, `THE` and `the` are one. Go through the words in order. For
 # each type that you meet for the first time, the next number of `draws` decides: of $n$ labels, `int(u * n)` is the number of the one it
-# gets. Drawn is from *all* `labels`, the real ones of all words, so that what is frequent in the real task is frequent here.
+# gets. The draw is from *all* `labels`, the real ones of all words, so that what is frequent in the real task is frequent here.
 #
 # | `words` | `labels` | drawn with | **control label** |
 # |---|---|---|---|
@@ -170,12 +170,12 @@ check("hw7.control_labels", control_labels)
 # Train a linear probe, scores = $Wh + b$, on each hidden state. Find the one whose probe labels the most words right. Return what it says
 # of words that have no labels here.
 #
-# "The most words right", but of which words? With many numbers and few words, a probe can learn its training words by heart, and one of the
-# hidden states that you are given is made for that. So there is a second set of words with labels, on which nobody trains. The layer is chosen on them.
+# "The most words right", but of which words? A probe can learn its training words by heart, and one of the hidden states that you are given is made
+# for that. So there is a second set of words with labels, on which nobody trains. The layer is chosen on them.
 #
-# Before training, bring each of a layer's numbers to mean 0 and standard deviation 1. In BERT's vectors, and in these, some numbers are
-# many times as large as others and mean nothing, and those that tell the label hardly vary. Mean and deviation are those of the *training* words, and with the same two every other
-# word is treated.
+# Before training, bring each of a layer's `d_model` numbers, by itself, to mean 0 and standard deviation 1 over the *training* words, and
+# treat every other word with the same means and deviations. In BERT's vectors some numbers are many times as large as others. Here these mean
+# nothing, and those that tell the label hardly vary.
 #
 # - `states`: `(n_states, words, d_model)`, `labels`: integers `(words,)` from 0 to $C - 1$: the words to train on; each label occurs
 # - `dev_states`: `(n_states, dev_words, d_model)`, `dev_labels`: `(dev_words,)`: the words to choose by
@@ -291,7 +291,7 @@ check("hw7.word_attention", word_attention)
 # heads are `[3, 3, 4, 0]`, the links 0–2, 1–2 and 2–3. Two of three are found: UUAS 0.667.
 #
 # - `impact`: `(n, n)`, $n \ge 2$, no number below 0, not symmetric, zero on the diagonal; no two links have the same score
-# - `heads`: a list of $n$ integers, one of them 0
+# - `heads`: a list of $n$ integers, exactly one of them 0
 # - returns a pair: the links, a sorted list of pairs `(i, j)` of integers with `i < j`, words counted from 0; and the UUAS, a number
 #
 # <details><summary>Hint</summary>
@@ -329,7 +329,7 @@ check("hw7.best_tree", best_tree)
 #
 # *2 points · difficulty 1 of 3 · 15 minutes · [chapter 17, from many vectors to one](../notebooks/17_sentence_bert.ipynb#from-many-vectors-to-one)*
 #
-# A batch of sentences has gone through BERT; each of its tokens has a vector. Make one of them, for each sentence, in one of three ways:
+# A batch of sentences has gone through BERT; each of its tokens has a vector. Make one vector of these for each sentence, in one of three ways:
 #
 # - `"mean"`: the mean of the tokens' vectors
 # - `"max"`: in each of the `d_model` numbers by itself, the largest that a token has there
@@ -476,8 +476,8 @@ check("hw7.ranking_loss", ranking_loss)
 
 # %% [markdown]
 # With your answers, a last look (nothing to hand in here). Each of 40 word types has one vector, drawn at random, which is the same
-# wherever the word stands. Every type has one real label. What does a probe get right, on words that were not trained on, and what is its
-# selectivity?
+# wherever the word stands. Every type has one real label. What does a probe get right, on occurrences that were not trained on, and what
+# is its selectivity?
 
 # %%
 types = [f"word{i}" for i in range(40)]

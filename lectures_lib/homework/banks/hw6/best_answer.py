@@ -37,7 +37,8 @@ def _cases(g: Generator, *, price: float = 0.0) -> list[Case]:
 
     none = partial(_ordinary, aheads=(-0.5, 0.5, 1.5, -1.0, -0.5), price=price)
     first = showing(g, found, right, legal)
-    first += [replace(case, demands=(NONE,)) for case in showing(g, none, right, of_cls)]
+    behind = [_priced(partial(_answer, pairs=_ends_behind_the_text), price)]
+    first += [replace(case, demands=(NONE,)) for case in showing(g, none, right, of_cls, behind)]
     draw = partial(_draw, price=price)
     cases = telling(g, draw, right, [*legal, *of_cls, *at_edges], always=first)
     return [*first, *cases[: -len(first)]]
