@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
@@ -85,8 +86,11 @@ def draw(page: Page, url: str, name: str, unfolded: bool, folder: Path) -> list[
     if "plain" not in name.split("+"):
         page.evaluate(READY, unfolded)
     made = []
+    stem = urlsplit(url).path.strip("/").removesuffix(".html").replace("/", "-")
+    for earlier in (folder / name).glob(f"{stem}_[0-9]*.png"):
+        earlier.unlink()
     for i, sheet in enumerate(sheets(list(strips(page)))):
-        made.append(folder / name / f"{Path(url).stem}_{i + 1}.png")
+        made.append(folder / name / f"{stem}_{i + 1}.png")
         made[-1].parent.mkdir(parents=True, exist_ok=True)
         sheet.save(made[-1])
     return made

@@ -67,7 +67,9 @@ def questions(doctree: nodes.document) -> list[Question]:
             and isinstance(node, nodes.comment | nodes.raw)
             and (mark := MARK.fullmatch(node.astext()))
         ):
-            found[-1] = found[-1]._replace(mark=mark["right"] or "")
+            if found[-1].mark is not None:
+                raise ValueError(f"two marks for one question: {found[-1].text[:60]}")
+            found[-1] = found[-1]._replace(mark=(mark["right"] or "").translate(STRAIGHT))
     return found
 
 

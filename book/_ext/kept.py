@@ -69,6 +69,8 @@ def programs() -> str:
             "book/slides",
         ),
         *("tools/sections.py", "constraints.txt", "package-lock.json"),
+        # what figures are made from
+        *("book/results/live_range.json", "book/results/masking_rates.json"),
     )
     packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
     ours = of_files(file for file in files if file.name != "sections.jsonl")

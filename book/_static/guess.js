@@ -38,6 +38,13 @@
     if (still) scrollBy({ top: top(still) - before, behavior: "instant" });
   }
 
+  // An offer as a reader may type it: without quotation marks, small or large.
+  const bare = (text) =>
+    text
+      .toLowerCase()
+      .replace(/[“”"‘’']/g, "")
+      .trim();
+
   class Guess {
     constructor(answer, asked) {
       this.answer = answer;
@@ -118,8 +125,8 @@
     }
     // What this reader's guess is of what is offered; her own words may be one of the offers.
     get offer() {
-      const words = this.guess?.toLowerCase();
-      return this.offers.find((offer) => offer.toLowerCase() === words);
+      const words = bare(this.guess ?? "");
+      return words && this.offers.find((offer) => bare(offer) === words);
     }
     // Whether the guess is what comes out; null where nobody can say.
     get verdict() {
@@ -135,8 +142,8 @@
         this.uncover();
         this.form.replaceChildren(this.says);
         this.form.hidden = !guess;
+        if (guess) this.says.append(...this.told());
       });
-      if (guess) this.says.append(...this.told());
       count();
     }
     told() {

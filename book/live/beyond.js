@@ -4,6 +4,11 @@ import { make, percent, whole } from "./figure.js";
 
 const NAMED = 5, // unmet words that are named
   LETTERS = 20; // of each of them
+
+// Where it is told: empty at first, and read aloud when it is not.
+export const beyondPlace = () =>
+  make("p", { class: "lv-beyond", role: "note", "aria-live": "polite", hidden: "" });
+
 // Sentences in their place beside what the model makes of a text, or nothing there.
 export function showBeyond(place, told) {
   place.hidden = !told.length;
@@ -25,8 +30,11 @@ export function beyondSource(range, { tokens, words, strange, numbers }) {
     const named = strange.slice(0, NAMED).map((word) => `“${shortened(word)}”`);
     const rest = strange.length - named.length;
     const all = `${named.join(", ")}${rest ? ` and ${whole(rest)} more` : ""}`;
+    const of = `in the ${range.of} that it learned from: ${all}.`;
     told.push(
-      `Of ${whole(words)} ${range.reads ? "words" : "words and signs"}, each counted once, ${whole(strange.length)} never stood in the ${range.of} that it learned from: ${all}.`,
+      words === 1
+        ? `Its only word or sign never stood ${of}`
+        : `Of ${whole(words)} ${range.reads ? "words" : "words and signs"}, each counted once, ${whole(strange.length)} never stood ${of}`,
     );
   }
   if (range.numbers && numbers > range.numbers)

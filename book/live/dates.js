@@ -2,7 +2,7 @@
 // from each position what stands behind it; when it writes, it reads its own letters, one pass after the other.
 import { largest } from "./choosing.js";
 import { beyondDays, iso } from "./days.js";
-import { showBeyond } from "./beyond.js";
+import { beyondPlace, showBeyond } from "./beyond.js";
 import { Figure, bar, choice, field, make, megabytes, percent } from "./figure.js";
 import { seen, strange, unreadable } from "./letters.js";
 import { Walk } from "./walk.js";
@@ -68,12 +68,7 @@ export class Dates extends Figure {
     );
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.source = make("p", { class: "lv-source", dir: "auto" });
-    this.beyond = make("p", {
-      class: "lv-beyond",
-      role: "note",
-      "aria-live": "polite",
-      hidden: "",
-    });
+    this.beyond = beyondPlace();
     this.sides = Object.fromEntries(["training", "writing"].map((name) => [name, this.side(name)]));
     const examples = make(
       "div",

@@ -36,7 +36,8 @@ export function iso(text) {
 export function beyondDays(text, [first, last]) {
   const right = iso(text),
     year = Number(right.slice(0, 4));
-  const spelled = SPELLED.test(text) && !/(^| )0/.test(text);
+  const found = SPELLED.exec(text)?.groups,
+    spelled = found && MONTHS.includes(found.month ?? found.month2) && !/(^| )0/.test(text);
   if (!spelled)
     return [
       "In training there were two spellings, “20 july 1969” and “july 20, 1969”, and this is neither. It writes a date all the same.",

@@ -3,7 +3,7 @@ const HASHES = 3;
 
 // Runs of letters, digits and accents, in small letters; every other sign by itself.
 export const wordsOf = (text) =>
-  text.toLowerCase().match(/[\p{L}\p{M}\p{N}]+|[\p{P}\p{S}]/gu) ?? [];
+  text.toLowerCase().match(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]*|[\p{P}\p{S}]/gu) ?? [];
 
 // The numbers of a word's bits, of so many.
 export function bitsOf(word, bits) {

@@ -1,6 +1,6 @@
 // A date written with a cache and without one (chapter 9b): what each step computes anew, what is kept, and that the scores are the
 // same; and what a cache that loses something makes of it.
-import { showBeyond } from "./beyond.js";
+import { beyondPlace, showBeyond } from "./beyond.js";
 import { largest } from "./choosing.js";
 import { beyondDays } from "./days.js";
 import { Figure, make, megabytes, plural, whole } from "./figure.js";
@@ -63,12 +63,7 @@ export class Remembering extends Figure {
     this.walk = new Walk((step) => this.paint(step), PAUSE);
     this.rows = Array.from({ length: LENGTH }, (_, at) => this.row(at));
     this.about = make("p", { class: "lv-about" });
-    this.beyond = make("p", {
-      class: "lv-beyond",
-      role: "note",
-      "aria-live": "polite",
-      hidden: "",
-    });
+    this.beyond = beyondPlace();
     this.counts = make("table", { class: "lv-spent" });
     this.scores = make("table", { class: "lv-spent" });
     this.compared = make("p", { class: "lv-about" });

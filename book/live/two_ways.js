@@ -1,5 +1,5 @@
 // What the figures of the translators share: a choice among them, and for each a model, its language, and sentences to begin with.
-import { beyondSource, beyondSure, showBeyond } from "./beyond.js";
+import { beyondPlace, beyondSource, beyondSure, showBeyond } from "./beyond.js";
 import { Figure, choice, make, megabytes } from "./figure.js";
 
 export class TwoWays extends Figure {
@@ -11,12 +11,7 @@ export class TwoWays extends Figure {
       options.models.map(({ name }, i) => [i, name]),
     );
     this.examples = make("div", { class: "lv-examples" });
-    this.beyond = make("p", {
-      class: "lv-beyond",
-      role: "note",
-      "aria-live": "polite",
-      hidden: "",
-    });
+    this.beyond = beyondPlace();
     this.direction.select.addEventListener("change", () => this.prepare());
   }
 

@@ -35,8 +35,8 @@ var CourseSearch = (() => {
     Object.entries({
       ...{ attn: "attention", concat: "concatenate", cos: "cosine", dim: "dimension" },
       ...{ dims: "dimension", emb: "embedding", max: "maximum", min: "minimum" },
-      ...{ param: "parameter", params: "parameter", pos: "position", seq: "sequence" },
-      ...{ sim: "similarity", vocab: "vocabulary" },
+      ...{ param: "parameter", params: "parameter", seq: "sequence" },
+      ...{ sim: "similarity", tie: "tied", vocab: "vocabulary" },
       ...{ frozen: "freeze", froze: "freeze", written: "write", wrote: "write", learnt: "learn" },
       ...{ chosen: "choose", chose: "choose", drawn: "draw", drew: "draw", built: "build" },
     }),

@@ -20,7 +20,7 @@ from lectures_lib.files import written_whole
 from lectures_lib.stored.whole_models import FOLDER
 
 BITS, HASHES = 1 << 18, 3
-IN_A_WORD, SIGN = ("L", "M", "N"), ("P", "S")  # general categories of Unicode
+LETTER, MARK, SIGN = ("L", "N"), "M", ("P", "S")  # general categories of Unicode
 WHOLE = 0xFFFFFFFF
 
 
@@ -29,7 +29,7 @@ def words_of(text: str) -> list[str]:
     words, before = [], False
     for character in text.lower():
         kind = unicodedata.category(character)[0]
-        inside = kind in IN_A_WORD
+        inside = kind in LETTER or (kind == MARK and before)  # an emoji's mark is no word
         if inside and before:
             words[-1] += character
         elif inside or kind in SIGN:

@@ -132,4 +132,5 @@ def test_a_cell_longer_than_a_screen_is_about_the_subject(chapter):
         if cell.cell_type != "code" or tags & set(cell.metadata.get("tags", [])):
             continue
         if cell.source.count("\n") >= 40:
-            assert re.search(r"^(?:class|def) (\w+)", cell.source, re.M)[1] in LONG
+            first = re.search(r"^(?:class|def) (\w+)", cell.source, re.M)
+            assert first and first[1] in LONG, cell.source[:80]

@@ -48,6 +48,9 @@ def test_each_has_its_own_job_at_night():
     written = (ROOT / ".github/workflows/nightly.yml").read_text(encoding="utf-8")
     jobs = yaml.safe_load(written)["jobs"]
     assert jobs["processors"]["strategy"]["matrix"]["set"] == OTHERS
+    env = jobs["processors"]["steps"][-1]["env"]
+    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert len(env) == 4 and all(f"{name} ?= {value}\n" in made for name, value in env.items())
     (whole,) = (step for step in jobs["long"]["steps"] if step.get("run") == "make test-long")
     assert whole["env"]["PYTEST_ADDOPTS"] == f"--ignore={Path(__file__).relative_to(ROOT)}"
 

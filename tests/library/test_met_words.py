@@ -17,6 +17,7 @@ from lectures_lib.stored import met_words
         ("Zwei Hunde, im Schnee!", ["zwei", "hunde", ",", "im", "schnee", "!"]),
         ("naïve e\u0301 x2", ["naïve", "e\u0301", "x2"]),
         ("a-b_c 😀", ["a", "-", "b", "_", "c", "😀"]),
+        ("\u2764\ufe0f 1\u20e3", ["\u2764", "1\u20e3"]),  # marks behind a sign, and behind a digit
         (" \n", []),
     ],
 )

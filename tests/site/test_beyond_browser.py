@@ -19,6 +19,7 @@ TEXTS = [
     "Die Regierung hat ein neues Gesetz verabschiedet. 😀",
     "Zwei Hunde spielen im Schnee.",
     "naïve e\u0301 x2 a-b_c ½ № שלום漢字",
+    "Ein Hund \u2764\ufe0f",
     "",
 ]
 
@@ -150,6 +151,7 @@ def test_it_is_told_of_a_beam_too(live):
         ("1 january 2100", "In training the years were 1900 to 2099."),
         ("31 february 1950", "There is no such day, and in training there was none."),
         ("05 may 1999", "In training there were two spellings"),
+        ("20 jul 1969", "In training there were two spellings"),
         ("tomorrow", "In training there were two spellings"),
     ],
 )

@@ -72,7 +72,9 @@ def test_the_button_to_the_top_is_of_the_palette_and_not_on_a_phone(tab, address
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["book/welcome.html", "notebooks/04_order.html", "book/live.html"])
+@pytest.mark.parametrize(
+    "path", ["book/welcome.html", "notebooks/04_order.html", "book/your_own/writing.html"]
+)
 def test_what_can_be_pulled_has_the_palettes_colour(tab, address, path, scheme):
     page = tab(1360, 900, color_scheme=scheme)
     page.goto(address + path, wait_until="networkidle")

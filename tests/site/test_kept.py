@@ -41,6 +41,7 @@ def numbers():
         ("book/_ext/one.py", True, True),
         ("lectures_lib/models/new.safetensors", True, True),
         ("constraints.txt", True, True),
+        ("book/results/live_range.json", True, True),
         ("book/page.md", False, True),
         ("_toc.yml", False, True),
         ("tools/site.py", False, True),

@@ -111,7 +111,7 @@ def test_pages_do_not_repeat_the_repository():
 def test_every_paper_a_page_links_to_is_in_the_references():
     known = (ROOT / "book" / "references.bib").read_text()
     sources = [
-        *(ROOT / "book").glob("*.md"),
+        *(ROOT / "book").rglob("*.md"),
         *(ROOT / "notebooks").glob("*.ipynb"),
         *(ROOT / "exercises").glob("*.ipynb"),
     ]
