@@ -760,7 +760,7 @@ assert found["und"] > 0.9 and found["other words"] > 0.5
 # words, over four seeds, 0.71<!-- rnn_attention: additive/alignment/other/mean .2f --> are looked up in the right
 # place, where the blind rule has 0.48. So the model has learned something about where to look.
 #
-# But a quarter or more of these words are looked up elsewhere. Which ones?
+# But 24 to 33 % of these words are looked up elsewhere. Which ones?
 
 # %% tags=["atol=0.5"]
 kinds = {"hundert": [], ",": [], "digits and tens": []}

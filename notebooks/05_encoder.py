@@ -537,8 +537,8 @@ assert grown["pre-norm"][-1] > 3 * grown["pre-norm"][0]
 # accuracy/blocks_6/pre_norm/at_once/mean .2f --> of the digits right. Post-norm got 0.32<!-- norm_order:
 # accuracy/blocks_6/post_norm/at_once/mean .2f -->, no more than a model that is blind to order (means of three seeds).
 # A warm-up over a third of the steps did not change that (0.33<!-- norm_order: accuracy/blocks_6/post_norm/warm_up/mean
-# .2f -->); more steps did: after 600, still without a warm-up, post-norm had at least 0.9998<!-- norm_order_longer:
-# accuracy/rate_0_001/600/min .4f --> right with each of three seeds ([all
+# .2f -->); more steps did: after 600, still without a warm-up, post-norm had 1.000<!-- norm_order_longer:
+# accuracy/rate_0_001/600/min .3f --> right with each of three seeds ([all
 # numbers](../book/results/attention.md#norm-order-longer)). So post-norm was slower here, and needed no warm-up.
 #
 # </details>

@@ -122,8 +122,7 @@ draw("shift")
 # Then the shorter ones have padding after their end tokens. Moved to the right, the longest target loses its end token.
 # A shorter one loses a padding token instead, so the model does read its end token. What it predicts from there is
 # padding, and the loss must leave that out, with `ignore_index=PAD`. The target needs no padding mask: its padding
-# stands behind the text, where the causal mask hides it from every character. (All targets of this chapter have eleven
-# characters, the end token included.)
+# stands behind the text, where the causal mask hides it from every character. (All dates of this chapter have eleven characters, the end token included.)
 #
 # </details>
 #
@@ -1059,7 +1058,7 @@ with torch.no_grad(), record(model) as recorded:
 looks = recorded["decoder.blocks.0.cross_attention.weights"].mean(dim=1)
 print(tuple(looks.shape), "= (spellings, n_target, n_source)")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows at letters of july, the row of the day's last digit at that digit, wherever it stands. The rows of the hyphens and of the day's first digit look at more than one place."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source, \u2423 for a space."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps of cross-attention, one for each spelling of the same date. Rows are the characters of 1969-07-20 and the end, columns those of the source. In both, the year's rows look at the year, the month's rows mostly at july, the row of the day's last digit at that digit, wherever it stands. The rows of the hyphens and of the day's first digit look at more than one place."}, "figure": {"caption": "Cross-attention of the trained model, mean over heads, for one date in two spellings. Rows: the character about to be written. Columns: the source, \u2423 for a space."}}
 wide = [len(text) for text in spellings(day)]
 figure, axes = plt.subplots(1, 2, figsize=(7.4, 3.2), width_ratios=wide)
 for ax, text, look in zip(axes, spellings(day), looks, strict=True):

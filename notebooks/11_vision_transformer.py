@@ -773,7 +773,7 @@ def rank_correlation(a, b):
 # The ink's, by far. Over five seeds its rank correlation with the damage is 0.46<!-- digits:
 # agreement_with_damage/ink/mean .2f --> on average, rollout's 0.03<!-- digits:
 # agreement_with_damage/rollout/mean .2f --> (at most 0.13<!-- digits:
-# agreement_with_damage/rollout/max .2f -->, in the model below). What comes from inside the model
+# agreement_with_damage/rollout/max .2f -->, with seed 0). What comes from inside the model
 # looks like an explanation. But rollout sees only attention's weights, not the values that they
 # average, nor the feed-forward layers. (The ink has an advantage: what blanking takes away *is*
 # the ink.)

@@ -279,7 +279,7 @@ class Bert(nn.Module):
 
 # %% [markdown]
 # `Encoded` is a named pair: `.hidden` and `.pooled`. No mask hides the future. Does our module compute what Hugging
-# Face's `BertModel` computes? Both get the same random weights and three pairs of different lengths:
+# Face's `BertModel` computes? Both get the same random weights and three rows of different lengths:
 
 # %% tags=["hide-input", "atol=1e-5"]
 torch.manual_seed(0)

@@ -358,7 +358,7 @@ assert min(RIGHT["without NSP"]) - max(RIGHT["left to right"]) >= 5
 #
 # So BERT's own recipe is in the middle of the field, by right answers at holes, for which BERT was not made.
 #
-# (By perplexity, *left to right* is not behind the paper's recipe. With *always `[MASK]`* fewer pairs are judged correctly,
+# (By perplexity, *left to right* and the paper's recipe overlap. With *always `[MASK]`* fewer pairs are judged correctly,
 # in all three seeds. All numbers, and a smaller model's, are among the [measured
 # results](../book/results/filling_holes.md#bert-ablations-full).)
 #

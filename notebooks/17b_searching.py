@@ -5,8 +5,8 @@
 # the bars, and each shows the three sections that it takes for the nearest: the first by the words that they share, the
 # second by what they mean.
 #
-# The answer stands in a section called *The length penalty*. It speaks of *probability*, *translations* and *shorter*; to
-# a program that compares words, none of these is *probable*, *translation* or *short*. **How does the second search find
+# The answer stands in a section called *The length penalty*. It speaks of *probability* and *shorter*; to a
+# program that compares words, neither is *probable* or *short*. **How does the second search find
 # it all the same? How often is it right, and what does it not see?**
 
 # %% tags=["setup", "nbval-ignore-output"]

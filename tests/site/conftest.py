@@ -238,10 +238,12 @@ class Computing:
 
 
 @pytest.fixture(scope="module")
-def computing(browser, address):
-    """The page's modules, without its figures."""
+def computing(browser, address, request):
+    """The page's modules, without its figures; on the page of the figure that a file of tests names
+    as its FIGURE, if it asks that figure for something.
+    """
     page = browser.new_page()
-    page.goto(address + ADDRESS)
+    page.goto(address + PAGE_OF.get(getattr(request.module, "FIGURE", ""), ADDRESS))
     page.evaluate(MODULES)
     yield Computing(page)
     page.close()

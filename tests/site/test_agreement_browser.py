@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from agreement import EXAMPLES, behind, given, in_hole
 
 pytestmark = pytest.mark.browser
-TITLE = "Which of two words?"
+FIGURE, TITLE = "agreement", "Which of two words?"
 WORDPIECE = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 ASK = """async ([which, task, request]) => {
   const { Machine } = await import("/live/machine.js");

@@ -94,7 +94,7 @@ def test_what_a_question_offers_can_be_pressed(opened):
     form, output, _ = first(page)
     kept = output.element_handle()
     offers = form.locator(".guess-offer")
-    assert offers.all_inner_texts() == ["about half of it", "about 0.95 of it", "all"]
+    assert offers.all_inner_texts() == ["about half of it", "about 0.95 of it", "all of it"]
     offers.nth(1).click()
     assert seen(kept)
     assert form.inner_text() == "Your guess: about 0.95 of it. That is what comes out."
@@ -110,7 +110,7 @@ def guess(page, words, number=0):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("all", "Your guess: all. What comes out: about 0.95 of it."),
+        ("all of it", "Your guess: all of it. What comes out: about 0.95 of it."),
         ("About 0.95 of it", "Your guess: About 0.95 of it. That is what comes out."),
         ("0.95", "Your guess: 0.95. What comes out: about 0.95 of it."),
     ],
@@ -249,7 +249,7 @@ def test_an_address_within_the_page_leads_there(opened):
 
 # How many questions of a chapter offer what can be pressed, and one of them.
 OFFERS = {
-    "02_self_attention": (5, ["none", "that of word 3", "all"]),
+    "02_self_attention": (5, ["none", "word 3 only", "all"]),
     "08_training": (2, ["about 10 %", "about 25 %", "more than 40 %"]),
     "13b_how_sure": (5, ["640", "about 1,600", "about 5,000"]),
 }

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import hiding
 
 pytestmark = pytest.mark.browser
-TITLE = "Hide more and more"
+FIGURE, TITLE = "hiding", "Hide more and more"
 PIECES = WordPiece.load(minilm.checkpoint() / "vocab.txt")
 WORDS = [hiding.WORDS_FROM, len(PIECES)]
 DRAWN = """async ([seed, n, words]) => (await import("/live/hiding.js")).dice(seed, n, words)"""
