@@ -24,8 +24,6 @@ TAG = re.compile(r"<[^>]*>")
 WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")
 TAGS_OR_TEXT = re.compile(r"(<[^>]*>)")
 BREAK = re.compile(r"(?<=[(\[{,=])(?=[^\s)\]}]|$)|(?<=[\w)\]])(?=\.[A-Za-z_])")
-LINE = 31  # columns of the narrowest telephone, 320 pixels wide
-FAR = 88  # of a wide page
 EMPTY = "<span></span>"  # Pygments begins with it
 
 
@@ -53,12 +51,12 @@ def listing(found: re.Match) -> str:
 
 def folding(line: str, text: str) -> str:
     """A line that can go on below; a line whose tags end elsewhere is left alone."""
-    if len(text) <= LINE or line.count("<span") != line.count("</span>"):
+    if len(text) <= narrow_outputs.ROOM or line.count("<span") != line.count("</span>"):
         return line
     indent = len(text) - len(text.lstrip())
-    room = LINE - indent - 3  # of a line that goes on
+    room = narrow_outputs.ROOM - indent - 3  # of a line that goes on
     line = WORD.sub(lambda word: breakable(word[0], room), line)
-    kind = "on beyond" if len(text) > FAR else "on"
+    kind = "on beyond" if len(text) > narrow_outputs.FAR else "on"
     return f'<span class="{kind}" style="--in:{indent}">{line}</span>'
 
 

@@ -196,7 +196,7 @@ class AnswerKey:
         )
 
     def _findings(self, outcomes: Sequence[Outcome]) -> Iterator[Verdict | None]:
-        """What is wrong on each input, found when it is asked for: the first mistake will do."""
+        """What is wrong on each input, found when it is asked for."""
         for each in zip(outcomes, self.right, self.cases, strict=True):
             yield self._finding(*each)
 
@@ -247,7 +247,7 @@ class AnswerKey:
 
     def _named(self, outcomes: Sequence[Outcome], found: Verdict) -> Verdict | None:
         """The verdict with a mistake's name, where a known one did the same on every input; `found`
-        is what is wrong on the first.
+        is what it is told of (see `_worst`).
         """
         if misconception := self._recognised(outcomes, found):
             also = ""

@@ -96,45 +96,41 @@ def remembering(answer: type) -> Misconception:
     )
 
 
-def keeping(answer: type, argument: str) -> Misconception:
-    """The right class, which takes one of its first call's arguments in every later call, too."""
+def _with_kept(answer: type, argument: str, chosen: Callable[[tuple, Any], Any]) -> type:
+    """The right class, which is called with a chosen value of an argument; `chosen` is given those
+    of the calls before, none or the last that was chosen, and that of this call.
+    """
     signature = inspect.signature(answer.forward)
 
     class Keeping(answer):
         def forward(self, *args, **kwargs):
             given = signature.bind(self, *args, **kwargs)
             given.apply_defaults()
-            if not hasattr(self, "kept"):
-                self.kept = (given.arguments[argument],)
-            (given.arguments[argument],) = self.kept
+            earlier = getattr(self, "kept", ())
+            given.arguments[argument] = chosen(earlier, given.arguments[argument])
+            self.kept = (given.arguments[argument],)
             return super().forward(*given.args[1:], **given.kwargs)
 
+    return Keeping
+
+
+def keeping(answer: type, argument: str) -> Misconception:
+    """The right class, which takes one of its first call's arguments in every later call, too."""
     return Misconception(
         f"keeps_its_first_{argument}",
         f"Right in the first call. In later calls of the same object `{argument}` is still that of "
         "the first: use the argument of each call, and store nothing but the parameters in `self`.",
-        Keeping,
+        _with_kept(answer, argument, lambda earlier, now: earlier[0] if earlier else now),
     )
 
 
 def keeping_where_none(answer: type, argument: str) -> Misconception:
     """The right class, which takes an argument that is left out from an earlier call."""
-    signature = inspect.signature(answer.forward)
-
-    class Keeping(answer):
-        kept = None
-
-        def forward(self, *args, **kwargs):
-            given = signature.bind(self, *args, **kwargs)
-            given.apply_defaults()
-            if given.arguments[argument] is None:
-                given.arguments[argument] = self.kept
-            self.kept = given.arguments[argument]
-            return super().forward(*given.args[1:], **given.kwargs)
-
     return Misconception(
         f"{argument}_kept_where_none_is_given",
         f"Right where `{argument}` is given. Where it is left out, your object takes that of an "
         "earlier call: it belongs to one call only, so store nothing but the parameters in `self`.",
-        Keeping,
+        _with_kept(
+            answer, argument, lambda earlier, now: earlier[0] if now is None and earlier else now
+        ),
     )
