@@ -3,6 +3,7 @@ rules out is refused by the check.
 """
 
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -322,3 +323,15 @@ def test_a_known_mistake_is_called_no_further_than_it_did_the_same(shapes_unchec
     called.clear()
     assert judged_toy(asked, lambda x: 3 * x).mistake == "tripled"
     assert called == [3, 5]
+
+
+def warned(x):
+    warnings.warn("no spread", stacklevel=1)
+    return 3 * x
+
+
+def test_known_mistakes_warn_of_nothing(recwarn):
+    """They are called beside an answer; what they warn of is not its author's business."""
+    asked = question("double", double, mistakes=(("thrice", warned),))
+    assert judged_toy(asked, lambda x: x + x + x).mistake == "thrice"
+    assert not recwarn.list

@@ -97,7 +97,9 @@ def _against(
 
 
 def _any_twice(cases: list[Case], price: float) -> bool:
-    """Whether two legal answers are equally good: nobody says which to take."""
+    """Whether two legal answers are equally good, or would be by the mean of their tokens: nobody
+    says which to take.
+    """
     prices = PRICES if price else (price,)  # and an answer to another variant has to be one
     return any(_best_twice(*case.args, price=each) for case in cases for each in prices)
 
@@ -170,7 +172,8 @@ def _to_be_found(
 
 def _best_twice(start, end, first, last, longest, threshold, *, price) -> bool:
     found = _pairs(start, end, first, last, longest, price=price)
-    return len(found) > 1 and found[0][0] == found[1][0]
+    shares = sorted((share for share, _, _ in _shares(found)), reverse=True)
+    return len(found) > 1 and (found[0][0] == found[1][0] or shares[0] == shares[1])
 
 
 def best_answer(
@@ -198,6 +201,11 @@ def _pairs(start, end, first, last, longest, backwards=False, *, price=0.0):
         if (backwards or i <= j) and j - i < longest
     ]
     return sorted(found, key=lambda pair: -pair[0])
+
+
+def _shares(pairs):
+    """(score of a token, i, j) of the same pairs."""
+    return [(score / (j - i + 1), i, j) for score, i, j in pairs]
 
 
 def _nothing_by_sum(start, end):
@@ -387,10 +395,7 @@ def _probabilities_added(start, end, first, last, longest, threshold, *, price=0
 
 def _a_share_for_each_token(start, end, first, last, longest, threshold, *, price=0.0):
     """The score of a pair is divided by its number of tokens."""
-    pairs = [
-        (score / (j - i + 1), i, j)
-        for score, i, j in _pairs(start, end, first, last, longest, price=price)
-    ]
+    pairs = _shares(_pairs(start, end, first, last, longest, price=price))
     best, i, j = max(pairs, key=lambda pair: pair[0])
     return (i, j) if best > _nothing_by_sum(start, end) + threshold else (0, 0)
 
