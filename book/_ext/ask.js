@@ -1,16 +1,18 @@
-// The search of the page "Ask the book": cosines of vectors. Those of the sections and of the examples were computed when the site was
-// built, and come in a file of their own once a reader begins; the answer to one example stands in the page when it comes, written as `result`
-// writes the others. The vector of a reader's own question is computed here, by MiniLM in a worker.
+// The search of the page "Ask the book": cosines of vectors, the words of the site's search, or both. The vectors of the sections and of the
+// examples were computed when the site was built, and come in a file of their own once a reader begins; the answer to one example stands in
+// the page when it comes, written as `result` writes the others. The vector of a reader's own question is computed here, by MiniLM in a worker.
 (() => {
   const told = JSON.parse(document.getElementById("ask-data").textContent);
   const { examples, model } = told;
+  const [FROM, WORDS] = [5, 2]; // of `both`, as in ask.py
   const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 
   const box = document.querySelector(".ask");
-  const [words, count, found] = ["#ask-words", "#ask-count", ".ask-found"].map((one) =>
-    box.querySelector(one),
+  const [words, count, found, ways] = ["#ask-words", "#ask-count", ".ask-found", ".ask-ways"].map(
+    (one) => box.querySelector(one),
   );
+  const way = () => ways?.querySelector(":checked").value ?? "meaning";
   const buttons = [...box.querySelectorAll(".ask-examples button")];
   const NEAR = 0.23; // a best cosine below this is said to be none: every question of the test has a section above it
   const SHOWN = 5; // results of a question
@@ -33,11 +35,14 @@
   // What questions are compared with, fetched once: the sections, and a function that gives the vector of an example or a section.
   let fetched;
   const sections = () => (fetched ??= fetchSections());
+  const run = (src) =>
+    new Promise((onload, onerror) =>
+      document.head.append(element("script", { src, onload, onerror })),
+    );
   async function fetchSections() {
     try {
-      await new Promise((onload, onerror) =>
-        document.head.append(element("script", { src: told.sections, onload, onerror })),
-      );
+      await run(told.sections);
+      if (!window.CourseSearch?.index) for (const one of told.words) await run(one); // the bar above may have them
     } catch {
       fetched = undefined; // the next question tries again
       throw new Error(
@@ -48,7 +53,32 @@
     const bytes = Int8Array.from(atob(vectors), (character) => character.charCodeAt(0));
     const width = bytes.length / (examples.length + sections.length);
     const vector = (i) => bytes.subarray(i * width, (i + 1) * width);
-    return { all: sections, example: vector, section: (j) => vector(examples.length + j) };
+    const place = new Map(sections.map(([address], j) => [address, j]));
+    for (let j = sections.length - 1; j >= 0; j--) place.set(sections[j][0].split("#")[0], j); // of a page its first one
+    const example = (i) => ({ text: examples[i], vector: vector(i) });
+    return { all: sections, place, example, section: (j) => vector(examples.length + j) };
+  }
+
+  // The sections that the search by words finds, the best first.
+  function byWords(text, { place }) {
+    if (!told.words.length) return [];
+    const { index, rank } = CourseSearch;
+    const places = rank(index, text, index.sections.length).map(({ section }) => {
+      const [page, anchor] = index.sections[section];
+      return place.get(`../${index.pages[page][0]}${anchor && `#${anchor}`}`);
+    });
+    return [...new Set(places)].filter((j) => j !== undefined);
+  }
+
+  // One order of two: the sum of 1 / (a constant + place), with the place by words twice.
+  function both(meaning, words) {
+    const sums = new Map();
+    for (const [order, worth] of [
+      [meaning, 1],
+      [words, WORDS],
+    ])
+      order.forEach((j, i) => sums.set(j, (sums.get(j) ?? 0) + worth / (FROM + i + 1)));
+    return [...sums.keys()].sort((a, b) => sums.get(b) - sums.get(a));
   }
 
   // Which of the buttons is the one whose answer is shown.
@@ -83,24 +113,39 @@
     }
   }
 
-  // The sections nearest to a vector, below a heading; number `not` is left out. Returns the best cosine.
-  function show(heading, asked, { all, section }, not = -1) {
-    const nearest = all
-      .map((one, j) => ({ one, j, score: j === not ? -2 : cosine(asked, section(j)) }))
-      .sort((a, b) => b.score - a.score)
-      .slice(0, SHOWN);
+  // The sections found for a question, or those like number `like`, below a heading. Returns how many, and the best cosine.
+  function show(heading, { text, vector }, held, like = -1) {
+    const scores = held.all.map((_, j) => (j === like ? -2 : cosine(vector, held.section(j))));
+    const meaning = scores.map((_, j) => j).sort((a, b) => scores[b] - scores[a]);
+    const words = like < 0 ? byWords(text, held) : [];
+    const orders = { meaning, words, both: both(meaning, words) };
+    const first = orders[like < 0 ? way() : "meaning"].slice(0, SHOWN);
     found.querySelector("h2").textContent = heading;
-    found.querySelector("ol").replaceChildren(...nearest.map(result));
+    found
+      .querySelector("ol")
+      .replaceChildren(
+        ...first.map((j) => result(held.all[j], j, scores[j], words.indexOf(j) + 1)),
+      );
     found.hidden = false;
-    return nearest[0].score;
+    if (ways) ways.hidden = like >= 0;
+    return [first.length, scores[meaning[0]]];
   }
 
-  // The sections nearest to a question.
-  function answer(text, asked, held) {
-    const best = show(text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text, asked, held);
+  // The sections found for a question.
+  let answered = (held) => held.example(told.first); // the question whose answer stands there
+  function answer(asked, held) {
+    answered = () => asked;
+    const { text } = asked;
+    const heading = text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text;
+    const [n, best] = show(heading, asked, held);
+    const near = best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : "";
     const address = `../search.html?q=${encodeURIComponent(text)}`;
     count.replaceChildren(
-      `The ${SHOWN} sections nearest to your question are shown below${best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : ""}. `,
+      way() !== "words"
+        ? `The ${n} sections nearest to your question are shown below${near}. `
+        : n
+          ? `The ${n} sections that share most with your question's words are shown below. `
+          : "No section has your question's words. ",
       element("a", { href: address }, "Search all pages for its words"),
     );
     tell(examples.indexOf(text));
@@ -109,9 +154,18 @@
   // The sections nearest to one of them.
   function like(j, held) {
     const title = held.all[j][2];
-    show(`Sections like “${title}”`, held.section(j), held, j);
+    show(`Sections like “${title}”`, { vector: held.section(j) }, held, j);
     tell(-1);
     count.textContent = `The ${SHOWN} sections nearest to “${title}” are shown below`;
+  }
+
+  // The same question, in another order.
+  function reorder() {
+    if (found.hidden) return;
+    inTurn(async (_, still) => {
+      const held = await sections();
+      if (still()) answer(answered(held), held);
+    });
   }
 
   const bare = () => location.href.split("#")[0];
@@ -142,7 +196,7 @@
       if (!still()) return;
       box.querySelector(".ask-cost").textContent = "MiniLM is here; what you type stays here, too.";
       history.pushState({ text, asked: [...vector] }, "", bare());
-      answer(text, vector, held);
+      answer({ text, vector }, held);
       found.scrollIntoView({ block: "nearest" });
     });
   }
@@ -154,7 +208,7 @@
       const held = await sections();
       if (!still()) return;
       history.pushState({ example: i }, "", `#${slug(examples[i])}`);
-      answer(examples[i], held.example(i), held);
+      answer(held.example(i), held);
       found.scrollIntoView({ block: "nearest" });
     });
   }
@@ -183,12 +237,12 @@
       if (state?.like !== undefined) return like(state.like, held);
       const i = state?.example ?? (named() < 0 ? told.first : named());
       words.value = state?.text ?? (state || named() >= 0 ? examples[i] : "");
-      if (state?.asked) return answer(state.text, state.asked, held);
-      answer(examples[i], held.example(i), held);
+      if (state?.asked) return answer({ text: state.text, vector: state.asked }, held);
+      answer(held.example(i), held);
     });
   }
 
-  function result({ one: [address, chapter, title, text, ...html], j, score }) {
+  function result([address, chapter, title, text, ...html], j, score, byWords) {
     const bar = element("span", { className: "ask-bar", ariaHidden: "true" }, element("i"));
     bar.firstChild.style.width = `${Math.max(0, Math.round(100 * score))}%`;
     const more = element("button", { type: "button", className: "ask-more" }, "More like this");
@@ -200,6 +254,7 @@
       element("span", {}, chapter),
       bar,
       element("span", {}, `cosine ${number(score)}`),
+      ...(byWords ? [element("span", {}, `words: no. ${byWords}`)] : []),
       more,
     );
     return element(
@@ -218,6 +273,7 @@
   });
   box.querySelector(".ask-go").addEventListener("click", ask);
   buttons.forEach((button, i) => button.addEventListener("click", () => pick(i)));
+  ways?.addEventListener("change", reorder);
   found.addEventListener("click", (event) => {
     const one = event.target.closest(".ask-more");
     if (one) more(Number(one.dataset.section));

@@ -1,5 +1,5 @@
 """The directive {ask}: a page that finds the sections nearest to a question, by the cosines of
-chapters 17 and 17b.
+chapters 17 and 17b, by its words (section_search.py), or by both.
 
 The vectors of all sections and of some questions are computed while the site is built, by the
 course's own BERT with MiniLM's weights. The page compares them by itself: as whole numbers from -127
@@ -19,10 +19,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import live_models
+import section_search
 import torch
 from docutils import nodes
 from formula_text import printed
-from queries import AFTERWARDS, QUERIES
+from queries import UNTOUCHED
 from safetensors.torch import load_file, save_file
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -32,11 +33,13 @@ from sphinx.util.docutils import SphinxDirective
 from lectures_lib.data.book import Question, Section, book_questions, book_sections
 from lectures_lib.files import written_whole
 from lectures_lib.models import minilm
-from lectures_lib.tasks.sentence_bert import SentenceBert, search
+from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
 HERE = Path(__file__).parent
 SHOWN = 5  # sections found, as in ask.js
 EXAMPLES = 6
+WAYS = {"both": "meaning and words", "meaning": "meaning", "words": "words"}
+FROM, WORDS = 5, 2  # of `both`, as in ask.js; chosen with the queries BY_STUDENTS
 DATA = "_static/ask/sections.js"  # of the site
 logger = logging.getLogger(__name__)
 
@@ -104,19 +107,51 @@ def quantised(vectors: torch.Tensor) -> torch.Tensor:
     return (vectors / vectors.abs().amax(dim=1, keepdim=True) * 127).round().to(torch.int8)
 
 
-def fitness(
-    sections: list[Section], questions: list[Question], asked: torch.Tensor, told: torch.Tensor
-) -> list[tuple[bool, int, float]]:
-    """How well each question shows what the page can do, to be compared: whether the nearest section
-    lies in a chapter that answers it, how many of those that are shown do, and how near the first is.
+def both(meaning: Sequence[int], words: Sequence[int]) -> list[int]:
+    """One order of two, by the sum of 1 / (a constant + place): reciprocal rank fusion (Cormack et
+    al., 2009). The place by words counts twice.
     """
-    nearest = search(asked, told, k=min(SHOWN, len(sections)))
+    sums: dict[int, float] = {}
+    for order, worth in ((meaning, 1), (words, WORDS)):
+        for place, j in enumerate(order, start=1):
+            sums[j] = sums.get(j, 0.0) + worth / (FROM + place)
+    return sorted(sums, key=lambda j: -sums[j])
+
+
+def orders(
+    asked: torch.Tensor, told: torch.Tensor, by_words: Sequence[Sequence[int]] | None
+) -> dict[str, list[Sequence[int]]]:
+    """For each question the numbers of the sections, the best first, in each way that there is; the
+    page begins with the first way.
+
+    Args:
+        asked: (questions, width).  told: (sections, width).
+        by_words: for each question what the search by words finds, where there is one.
+    """
+    meaning = search(asked.double(), told.double(), k=len(told)).places.tolist()
+    if by_words is None:
+        return {"meaning": meaning}
+    together = list(itertools.starmap(both, zip(meaning, by_words, strict=True)))
+    return {"both": together, "meaning": meaning, "words": list(by_words)}
+
+
+def fitness(
+    sections: list[Section],
+    questions: list[Question],
+    asked: torch.Tensor,
+    told: torch.Tensor,
+    by_words: Sequence[Sequence[int]] | None = None,
+) -> list[tuple[bool, int, float]]:
+    """How well each question shows what the page can do, to be compared: whether the first section
+    lies in a chapter that answers it, how many of those that are shown do, and how near the nearest
+    is.
+    """
+    shown = next(iter(orders(asked, told, by_words).values()))
+    nearest = search(asked, told, k=1).scores[:, 0].tolist()
     found = []
-    for question, places, scores in zip(
-        questions, nearest.places.tolist(), nearest.scores.tolist(), strict=True
-    ):
-        right = [sections[i].number in question.chapters for i in places]
-        found.append((right[0], sum(right), scores[0]))
+    for question, places, score in zip(questions, shown, nearest, strict=True):
+        right = [sections[i].number in question.chapters for i in places[:SHOWN]]
+        found.append((right[0], sum(right), score))
     return found
 
 
@@ -133,54 +168,82 @@ def best_of_each_part(fitness: list, parts: int = EXAMPLES) -> list[int]:
 
 def how_often(
     right: Sequence[Callable[[Section], bool]],
-    asked: torch.Tensor,
-    told: torch.Tensor,
+    found: Sequence[Sequence[int]],
     sections: list[Section],
 ) -> tuple[int, int]:
     """For how many of some questions the first section found is right, and one of the first
     three.
     """
-    places = search(asked, told, k=min(3, len(told))).places.tolist()
-    found = [
-        [is_right(sections[i]) for i in row] for is_right, row in zip(right, places, strict=True)
+    rows = [
+        [is_right(sections[i]) for i in order[:3]]
+        for is_right, order in zip(right, found, strict=True)
     ]
-    return sum(row[0] for row in found), sum(map(any, found))
+    return sum(any(row[:1]) for row in rows), sum(map(any, rows))
 
 
 def how_often_right(
     sections: list[Section],
     questions: list[Question],
-    typed: Sequence[tuple[str, str]],
+    typed: Sequence[tuple[str, set[str]]],
     vectors: torch.Tensor,
+    by_words: Sequence[Sequence[int]] | None = None,
 ) -> str:
-    """Of how many whole questions a right chapter is found (chapter 17b counts the same), and of how
-    many words from a search box.
+    """A table: of how many whole questions a right chapter is found (chapter 17b counts the same),
+    and of how many words from a search box, in each way.
     """
-    asked, told, more = vectors.split([len(questions), len(sections), len(typed)])
+    n = len(questions)
+    asked, told, more = vectors.split([n, len(sections), len(typed)])
     of_questions = [lambda one, q=q: one.number in q.chapters for q in questions]
-    first, among = how_often(of_questions, asked, told, sections)
-    said = (
-        f"Of {len(questions)} whole questions that were written to test this, the first section found "
-        f"lies in a chapter that answers the question for {first}, one of the first three for {among}."
-    )
+    of_typed = [lambda one, right=right: one.page in right for _, right in typed]
+    parts = [(of_questions, orders(asked, told, by_words and by_words[:n]))]
     if typed:
-        of_typed = [lambda one, page=page: one.page == page for _, page in typed]
-        first, among = how_often(of_typed, more, told, sections)
-        said += (
-            f" Of {len(typed)} words and short questions as one types them into a search box, such as "
-            f"“{typed[0][0]}”, it lies in the one chapter that we would have named for {first}, one "
-            f"of the first three for {among}."
+        parts.append((of_typed, orders(more, told, by_words and by_words[n:])))
+    rows = "".join(
+        f'<tr><th scope="row">{name}</th>'
+        + "".join(
+            f"<td>{first}</td><td>{among}</td>"
+            for right, found in parts
+            for first, among in [how_often(right, found[way], sections)]
         )
-    return said
+        + "</tr>"
+        for way, name in WAYS.items()
+        if way in parts[0][1]
+    )
+    heads = [f"{n} whole questions", f"{len(typed)} words as one types them"][: len(parts)]
+    return (
+        '<table class="ask-right"><thead><tr><td></td>'
+        + "".join(f'<th colspan="2" scope="colgroup">{head}</th>' for head in heads)
+        + '</tr><tr><th scope="col">order by</th>'
+        + '<th scope="col">first</th><th scope="col">in three</th>' * len(parts)
+        + f"</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
-def typed_about(sections: list[Section]) -> list[tuple[str, str]]:
-    """What students type into a search, and the page where we would send them, if that is one of
-    these.
+def typed_about(sections: list[Section]) -> list[tuple[str, set[str]]]:
+    """What students type into a search, and the pages where we would send them, if these sections
+    are of one: words for which nothing was mended.
     """
-    pages = {section.page for section in sections}
-    wanted = ((words, at.split("#")[0]) for words, at in {**QUERIES, **AFTERWARDS}.items())
-    return [(words, page) for words, page in wanted if page in pages]
+    there = {section.page for section in sections}
+    typed = []
+    for words, at in UNTOUCHED.items():
+        right = {address.split("#")[0] for address in ([at] if isinstance(at, str) else at)}
+        if right & there:
+            typed.append((words, right))
+    return typed
+
+
+def found_by_words(app: Sphinx, sections: list[Section], queries: list[str]) -> list[list[int]]:
+    """For each query the numbers of these sections, as the search of all pages finds them; where it
+    finds a page as a whole, its first section.
+    """
+    places: dict[str, int] = {}
+    for j, section in enumerate(sections):
+        places.setdefault(f"{section.page}.html", j)
+        places[f"{section.page}.html#{section.anchor}"] = j
+    return [
+        list(dict.fromkeys(places[address] for address in found if address in places))
+        for found in section_search.found(app, queries)
+    ]
 
 
 def with_indices(text: str) -> str | None:
@@ -189,29 +252,39 @@ def with_indices(text: str) -> str | None:
     return shown if (shown := printed(escaped)) != escaped else None
 
 
-def answer_html(sections: list[Section], asked: torch.Tensor, told: torch.Tensor) -> str:
-    """The sections nearest to one question, as the page's script writes them for the others: so the
+def answer_html(
+    sections: list[Section],
+    asked: torch.Tensor,
+    told: torch.Tensor,
+    by_words: Sequence[int] | None = None,
+) -> str:
+    """The sections found for one question, as the page's script writes them for the others: so the
     first answer stands there before a script runs, and nothing moves when it does.
 
     Args:
         sections: all of them.
         asked: (width,), the question's vector as the page holds it.
         told: (sections, width).
+        by_words: what the search by words finds, where there is one.
     """
-    nearest = search(asked.double()[None], told.double(), k=min(SHOWN, len(sections)))
-    found = zip(nearest.places[0].tolist(), nearest.scores[0].tolist(), strict=True)
-    return "".join(_result_html(sections[j], j, score) for j, score in found)
+    words = None if by_words is None else [by_words]
+    (shown, *_) = orders(asked[None], told, words).values()
+    scores = cosines(asked.double()[None], told.double())[0].tolist()
+    return "".join(
+        _result_html(sections[j], j, scores[j], by_words or []) for j in shown[0][:SHOWN]
+    )
 
 
-def _result_html(section: Section, j: int, score: float) -> str:
+def _result_html(section: Section, j: int, score: float, by_words: Sequence[int]) -> str:
     """One section that was found, number j."""
     title, text = (printed(html.escape(each)) for each in (section.title, section.text))
     number = f"{score:.2f}".replace("-", "−")
+    words = f"<span>words: no. {by_words.index(j) + 1}</span>" if j in by_words else ""
     return (
         f'<li><p><a href="{_address(section)}">{title}</a></p>'
         f'<p class="ask-where"><span>{html.escape(section.chapter)}</span>'
         f'<span class="ask-bar" aria-hidden="true"><i style="width: {max(0, round(100 * score))}%;">'
-        f"</i></span><span>cosine {number}</span>"
+        f"</i></span><span>cosine {number}</span>{words}"
         f'<button type="button" class="ask-more" aria-label="More like this: '
         f'{html.escape(section.title)}" data-section="{j}">More like this</button></p>'
         f"<p>{text}</p></li>"
@@ -255,24 +328,36 @@ def page_html(
     sections: list[Section],
     questions: list[Question],
     vectors: torch.Tensor,
-    typed: Sequence[tuple[str, str]] = (),
-    folder: str = "../",
+    typed: Sequence[tuple[str, set[str]]] = (),
+    site: str = "../",
+    by_words: Sequence[Sequence[int]] | None = None,
 ) -> tuple[str, str]:
-    """The search (style, form, script), and the script that it fetches. The vectors are those of the
-    questions, of the sections, and of what is `typed` to see how often the search is right; `folder`
-    is that of the site, seen from the page.
+    """The search (style, form, script), and the script that it fetches.
+
+    Args:
+        sections: what is found.  questions: with which it is counted how often that is right.
+        vectors: those of the questions, of the sections, and of what is `typed`.
+        typed: words, and the pages on which one would look for them.
+        site: the folder of the site, seen from the page.
+        by_words: what the search by words finds for each question and then for what is typed; without
+            it there is one way to search.
     """
     asked, told, _ = vectors.split([len(questions), len(sections), len(typed)])
-    fit = fitness(sections, questions, asked.float(), told.float())
+    of_questions = by_words and by_words[: len(questions)]
+    fit = fitness(sections, questions, asked.float(), told.float(), of_questions)
     examples = best_of_each_part(fit)
     first = max(examples, key=fit.__getitem__)
-    nearest = search(asked[examples].float(), told.float(), k=1).places[:, 0].tolist()
+    ways = orders(asked, told, of_questions)
+    best = [next(iter(ways.values()))[i][0] for i in examples]
     script_told = data_script(sections, torch.cat([asked[examples], told]))
     version = hashlib.sha256(script_told.encode()).hexdigest()[:8]
     data = {
         "examples": [questions[i].question for i in examples],
         "first": examples.index(first),
-        "sections": f"{folder}{DATA}?{version}",
+        "sections": f"{site}{DATA}?{version}",
+        "words": [f"{site}{section_search.FOLDER}/{name}.js" for name in ("rank", "index")]
+        if by_words
+        else [],
         "model": {"script": "../live/machine.js", **live_models.addresses(live_models.sentences())},
     }
     said = {
@@ -280,14 +365,16 @@ def page_html(
             f'<li><button type="button">{html.escape(question)}</button></li>'
             for question in data["examples"]
         ),
+        "ways": _ways_html(ways) if len(ways) > 1 else "",
         "first_question": html.escape(questions[first].question),
-        "first_answer": answer_html(sections, asked[first].float(), told.float()),
+        "first_answer": answer_html(
+            sections, asked[first], told, of_questions and of_questions[first]
+        ),
         "answered": "".join(
-            _answered_html(questions[i], sections[j])
-            for i, j in zip(examples, nearest, strict=True)
+            _answered_html(questions[i], sections[j]) for i, j in zip(examples, best, strict=True)
         ),
         "megabytes": f"{data['model']['bytes'] / 1e6:.0f}",
-        "right": html.escape(how_often_right(sections, questions, typed, vectors.float())),
+        "right": how_often_right(sections, questions, typed, vectors, by_words),
     }
     filled = (HERE / "ask.html").read_text(encoding="utf-8")
     for name, text in said.items():
@@ -301,14 +388,28 @@ def page_html(
     return page, script_told
 
 
+def _ways_html(ways: dict) -> str:
+    """The choice between them."""
+    choices = "".join(
+        f'<label><input type="radio" name="ask-way" value="{way}"{" checked" * (i == 0)}> '
+        f"{WAYS[way]}</label>"
+        for i, way in enumerate(ways)
+    )
+    return f'<fieldset class="ask-ways"><legend>Order by</legend>{choices}</fieldset>'
+
+
 def visit_ask(translator, node: ask) -> None:
     """Compute, and write."""
     sections, questions = pages_there(translator.builder.env)
     site = Path(translator.builder.outdir)
     typed = typed_about(sections)
-    texts = [question.question for question in questions] + [section.read for section in sections]
-    vectors = embedded([*texts, *(words for words, _ in typed)], site.parent / "ask")
-    page, data = page_html(sections, questions, vectors, typed)
+    texts = [question.question for question in questions]
+    words = [one for one, _ in typed]
+    vectors = embedded(
+        [*texts, *(section.read for section in sections), *words], site.parent / "ask"
+    )
+    by_words = found_by_words(translator.builder.app, sections, texts + words)
+    page, data = page_html(sections, questions, vectors, typed, by_words=by_words)
     (site / DATA).parent.mkdir(parents=True, exist_ok=True)
     (site / DATA).write_text(data, encoding="utf-8")
     translator.body.append(page)

@@ -177,6 +177,25 @@ def search_page(app: Sphinx) -> list[tuple[str, dict, str]]:
     return [("search", {"title": "Search"}, "search.html")]
 
 
+def in_node(script: str, told: dict[str, Any]) -> str:
+    """What a script of book/search makes of this."""
+    made = subprocess.run(
+        [NODE, str(HERE / script)],
+        input=json.dumps(told),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return made.stdout
+
+
+def found(app: Sphinx, queries: list[str]) -> list[list[str]]:
+    """For each of some queries the addresses of all sections that the search finds, the best first."""
+    index = in_node("build.js", collected(app))
+    return json.loads(in_node("found.js", {"index": index, "queries": queries}))
+
+
 def write(app: Sphinx, exception: Exception | None) -> None:
     """Put the scripts and the index beside the pages."""
     if exception is not None or app.builder.format != "html":
@@ -185,15 +204,8 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("rank.js", "live.js", "search.css"):
         shutil.copyfile(HERE / name, folder / name)
-    made = subprocess.run(
-        [NODE, str(HERE / "build.js")],
-        input=json.dumps(collected(app)),
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
-    )
-    Path(app.outdir, INDEX).write_text(made.stdout, encoding="utf-8")
+    index = in_node("build.js", collected(app))
+    Path(app.outdir, INDEX).write_text(index, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict:

@@ -19,6 +19,7 @@ from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import ask
+import section_search
 
 pytestmark = pytest.mark.browser
 PAGE = "book/ask.html"
@@ -53,7 +54,7 @@ def vectors() -> torch.Tensor:
 def made() -> tuple[str, str]:
     """The search of these questions and sections, and the script that it fetches."""
     questions = [Question(question, [1]) for question in QUESTIONS]
-    return ask.page_html(SECTIONS, questions, ask.quantised(vectors()), folder="")
+    return ask.page_html(SECTIONS, questions, ask.quantised(vectors()), site="")
 
 
 def whole(inside: str) -> str:
@@ -212,23 +213,122 @@ def test_it_says_how_often_it_is_right():
     questions = [
         Question(question, [of]) for question, of in zip(QUESTIONS, (3, 7, 5), strict=True)
     ]
-    typed = [("one", SECTIONS[2].page), ("other", SECTIONS[0].page)]
+    typed = [("one", {SECTIONS[2].page}), ("other", {SECTIONS[0].page})]
     more = torch.cat([found, found[:2]])
-    said = ask.how_often_right(SECTIONS, questions, typed, more)
-    written, words = said.split(" Of 2 words and short questions ")
-    assert "Of 3 whole questions" in written and "question for 2," in written
-    assert "such as “one”" in words and "have named for 1," in words
-    three = [search(found[:2], found[n:], k=3).places[i].tolist() for i in range(2)]
-    among = sum(place in row for place, row in zip((2, 0), three, strict=True))
-    assert words.endswith(f"one of the first three for {among}.")
-    assert " Of " not in ask.how_often_right(SECTIONS, questions, [], found)
+    by_words = [[2], [1, 6], [], [0], [0, 2]]
+    said = ask.how_often_right(SECTIONS, questions, typed, more, by_words)
+    rows = BeautifulSoup(said, "lxml").select("tr")
+    heads = [cell.text for cell in rows[0].select("th")]
+    assert heads == ["3 whole questions", "2 words as one types them"]
+    told = {row.th.text: [int(cell.text) for cell in row.select("td")] for row in rows[2:]}
+    three = [search(found[:3], found[n:], k=3).places[i].tolist() for i in range(3)]
+    written = sum(place in row for place, row in zip((2, 6, 4), three, strict=True))
+    among = sum(place in row for place, row in zip((2, 0), three[:2], strict=True))
+    assert told["meaning"] == [2, written, 1, among]
+    assert told["words"] == [1, 2, 1, 1]
+    assert list(told) == list(ask.WAYS.values())
+    alone = ask.how_often_right(SECTIONS, questions, [], found)
+    assert alone.count("<tr>") == 3 and "as one types" not in alone
+
+
+def test_two_orders_become_one():
+    assert ask.both([0, 1, 2], []) == [0, 1, 2]
+    assert ask.both([0, 1, 2], [2]) == [2, 0, 1]  # 1/8 + 2/6, 1/6, 1/7
+    assert ask.both([0, 1, 2, 3, 4], [4, 3])[:2] == [4, 3]
+    assert ask.both(list(range(9)), [8, 0])[0] == 0  # 1/6 + 2/7 against 1/14 + 2/6
+
+
+# What the search by words finds for each question; of one word alone the last section is in no text.
+BY_WORDS = [[6], [1, 5], []]
+
+
+@pytest.fixture
+def with_words(tab, tmp_path):
+    """The page with a search by words: one that knows the questions and the word "heads"."""
+    questions = [Question(question, [1]) for question in QUESTIONS]
+    laid_out = ask.page_html(
+        SECTIONS, questions, ask.quantised(vectors()), site="", by_words=BY_WORDS
+    )
+    found = json.dumps(dict(zip(QUESTIONS, BY_WORDS, strict=True)))
+    pages_ = [[f"{section.page}.html"] for section in SECTIONS]
+    index = {"pages": pages_, "sections": [[j, one.anchor] for j, one in enumerate(SECTIONS)]}
+    folder = tmp_path / section_search.FOLDER
+    folder.mkdir(parents=True)
+    (folder / "rank.js").write_text(
+        f"var CourseSearch = {{ rank: (index, text) => ({found}[text] ?? []).map(section => ({{ section }})) }};"
+    )
+    (folder / "index.js").write_text(f"CourseSearch.index = {json.dumps(index)};")
+    page = tab(390)
+    page.goto(laid(tmp_path, laid_out))
+    return page
+
+
+def test_one_chooses_what_counts(with_words):
+    """Both, meaning, or words; the answer that came with the page is in the first order."""
+    page, i = with_words, 1
+    ways = page.get_by_role("radio")
+    assert ways.count() == 3 and page.get_by_label("meaning and words").is_checked()
+    came = shown(page)
+    first = QUESTIONS.index(page.locator(".ask-found h2").inner_text())
+    example(page, QUESTIONS[first]).click()
+    answered(page, QUESTIONS[first])
+    assert shown(page) == came
+    by_meaning = [[one.title for one in SECTIONS].index(title) for title in nearest(i)]
+    example(page, QUESTIONS[i]).click()
+    answered(page, QUESTIONS[i])
+    titles = [SECTIONS[j].title for j in ask.both(by_meaning, BY_WORDS[i])[:5]]
+    assert shown(page)[:2] == titles[:2]
+    assert "words: no. 1" in page.locator(".ask-where").first.inner_text()
+    page.get_by_label("meaning", exact=True).check()
+    page.wait_for_function(
+        "t => document.querySelector('.ask-found li a').text === t", arg=nearest(i)[0]
+    )
+    assert shown(page) == nearest(i)
+    page.get_by_label("words", exact=True).check()
+    page.get_by_text("The 2 sections that share most").wait_for()
+    assert shown(page) == [SECTIONS[j].title for j in BY_WORDS[i]]
+    example(page, QUESTIONS[2]).click()
+    page.get_by_text("No section has your question's words").wait_for()
+    assert shown(page) == []
+    page.get_by_label("meaning and words").check()
+    answered(page, QUESTIONS[2])
+    assert shown(page) == nearest(2)
+    page.get_by_role("button", name="More like this").first.click()
+    page.locator(".ask-found h2", has_text="Sections like").wait_for()
+    assert not ways.first.is_visible(), "sections are compared by meaning alone"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_without_the_other_search_it_says_so(with_words, tmp_path):
+    page = with_words
+    (tmp_path / section_search.FOLDER / "index.js").unlink()
+    example(page, QUESTIONS[1]).click()
+    page.get_by_text("That did not work: the sections could not be fetched").wait_for()
+
+
+def test_the_book_is_searched_alike_in_the_page_and_in_the_build(tab, html, address):
+    """The table counts what the page finds."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = tab()
+    page.goto(address + PAGE)
+    table = page.locator(".ask-right tbody tr")
+    assert [row.split("\t")[0] for row in table.all_inner_texts()] == list(ask.WAYS.values())
+    held = json.loads(page.locator("#ask-data").inner_text())
+    lines = BeautifulSoup((html / PAGE).read_text(encoding="utf-8"), "lxml").select("noscript li a")
+    for question, line in zip(held["examples"], lines, strict=True):
+        example(page, question).click()
+        answered(page, question)
+        assert page.locator(".ask-found li a").first.inner_text() == line.text
+    both, meaning, _ = ([*map(int, row.split("\t")[1:])] for row in table.all_inner_texts())
+    assert all(b > m for b, m in zip(both, meaning, strict=True))
 
 
 def test_a_letter_with_an_index_is_printed_as_in_a_formula(tab, tmp_path):
     """There alone the page holds a title or a text twice."""
     of_scores = Section("notebooks/02_x", "2. X", "Why d_k & not d", "why", "Divide by √d, say.")
     vectors = ask.quantised(torch.ones(2, 16))
-    made = ask.page_html([of_scores], [Question("Why?", [2])], vectors, folder="")
+    made = ask.page_html([of_scores], [Question("Why?", [2])], vectors, site="")
     page = tab()
     page.goto(laid(tmp_path, made))
     for _ in ("as it came", "as the script writes it"):
@@ -377,6 +477,7 @@ def test_an_own_question_is_answered_as_in_the_library(tab, html, address):
         page.get_by_label("Your question").fill(text)
         page.get_by_role("button", name="Ask", exact=True).click()
         page.get_by_text("nearest to your question").wait_for()
+        page.get_by_label("meaning", exact=True).check()
         heading = text.strip() if len(text) <= 160 else f"{text[:160].rstrip()} …"
         assert page.locator(".ask-found h2").inner_text() == heading
         titles = shown(page)
