@@ -202,8 +202,8 @@ for score, i in zip(cosine[0], place[0], strict=True):
 # %% [markdown]
 # Ours fails: nothing found is about *label smoothing*, the book's name for it. Ask with that name.
 #
-# The same search, and one by words beside it, is a page of the site, [Ask the book](../book/ask.md): the sections' vectors were computed beforehand,
-# and only your question goes through MiniLM, in your browser.
+# The same search, and one by words beside it, is a page of the site, [Ask the book](../book/ask.md): the sections'
+# vectors were computed beforehand, and only your question goes through MiniLM, in your browser.
 #
 # ## How often is it right?
 #
