@@ -4,7 +4,8 @@ NN.yml lists the slides of chapter NN, NNb.yml those of its second half: a title
 is shown, what to say. What is shown (code, figures, formulas, questions, printed lines, tables) is
 not in that file but pointed at by a piece of its text, and taken from the chapter when the deck is
 built: `chapter.py` says how. A slide with `live: NAME` has a live figure of the chapter (the names
-of book/_ext/live.py): first its example, and the figure itself when its button is pressed.
+of book/_ext/live.py): first its example, and the figure itself when its button is pressed. One with
+`widget: TEXT` has what the cell with this text shows, a dial say, which is moved on the slide.
 
     python book/slides              every deck, into _build/slides
     python book/slides 02 OUT       one of them, into the folder OUT

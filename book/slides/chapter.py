@@ -1,6 +1,6 @@
-"""What a slide may point at in a chapter: its cells' code, printed lines and figures, its formulas,
-its boxes "Predict", its tables, aims and summary. A pointer is a piece of text; it must be found in
-exactly one place.
+"""What a slide may point at in a chapter: its cells' code, printed lines, figures and widgets, its
+formulas, its boxes "Predict", its tables, aims and summary. A pointer is a piece of text; it must be
+found in exactly one place.
 """
 
 import ast
@@ -159,6 +159,18 @@ class Chapter:
                 alt = words.get("image", {}).get("alt", "")
                 found.append(Figure(pictures[0], alt, caption))
         return self.one("figure", pointer, found)
+
+    def widget(self, pointer: str) -> str:
+        """What the cell that holds this text has put on the page as HTML: a thing with a script of
+        its own, to be moved.
+        """
+        cell = self.cell(pointer)
+        found = [
+            output.data["text/html"]
+            for output in cell.outputs
+            if "<script>" in output.get("data", {}).get("text/html", "")
+        ]
+        return self.one("widget", pointer, found)
 
     def formula(self, pointer: str) -> str:
         """The TeX of the formula on a line of its own, or else in the text, that holds this."""

@@ -45,8 +45,15 @@ for (const host of document.querySelectorAll(".live[data-waits]")) {
           : `That did not work: ${error.message}`;
     }
   });
+  keepKeys(host, () => host.matches(".lv-on"));
+}
+
+// So it is with what stands on a slide as in its chapter, a dial.
+for (const host of document.querySelectorAll(".widget")) keepKeys(host, () => true);
+
+function keepKeys(host, awake) {
   host.addEventListener("keydown", (event) => {
-    if (!host.matches(".lv-on")) return;
+    if (!awake()) return;
     event.stopPropagation();
     if (event.key === "Escape" && !event.defaultPrevented) document.activeElement.blur();
   });

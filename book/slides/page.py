@@ -9,7 +9,15 @@ from . import pieces
 from .chapter import Chapter
 
 OPENING, AIMS, SUMMARY = 1, 2, 3  # minutes for the slides that every deck has
-SHOWN = ("drawing", "figure", "code", "output", "table", "live")  # what may stand beside the points
+SHOWN = (
+    "drawing",
+    "figure",
+    "widget",
+    "code",
+    "output",
+    "table",
+    "live",
+)  # what may stand beside the points
 LIGHT, DARK = "a11y-high-contrast-light", "a11y-high-contrast-dark"  # as in _config.yml
 
 
@@ -42,13 +50,15 @@ def wide(chapter: Chapter, slide: dict[str, Any]) -> bool:
 
 
 def shown(chapter: Chapter, slide: dict[str, Any], width: int, height: int) -> str:
-    """The picture, live figure, code, printed lines or table of a slide."""
+    """The picture, widget, live figure, code, printed lines or table of a slide."""
     parts = []
     both = "code" in slide and "output" in slide
     if "drawing" in slide:
         parts.append(pieces.drawing(slide["drawing"]))
     if "figure" in slide:
         parts.append(pieces.figure(chapter.figure(slide["figure"]), height))
+    if "widget" in slide:
+        parts.append(pieces.widget(chapter.widget(slide["widget"])))
     if "live" in slide:
         parts.append(pieces.live(slide["live"], height - 150))  # its frame, title and button
     if "table" in slide:

@@ -130,6 +130,11 @@ def drawing(name: str) -> str:
     return '<div class="drawn">' + re.search(r"<svg.*</svg>", drawn, re.S)[0] + "</div>"
 
 
+def widget(stored: str) -> str:
+    """What a chapter's cell put on its page; a finger on it turns no slide."""
+    return f'<div class="widget" data-prevent-swipe>{stored}</div>'
+
+
 def live(name: str, height: int) -> str:
     """A live figure: its example, as large as it fits into this height, and a button that brings
     the figure itself (deck.js).

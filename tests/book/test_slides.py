@@ -39,7 +39,15 @@ def no_models(monkeypatch):
 def test_every_pointer_finds_its_place(name):
     chapter, deck = slides.Chapter.named(name), slides.read(name)
     for slide in deck["slides"]:
-        for kind in {"code", "output", "figure", "formula", "predict", "table"} & slide.keys():
+        for kind in {
+            "code",
+            "output",
+            "figure",
+            "widget",
+            "formula",
+            "predict",
+            "table",
+        } & slide.keys():
             assert getattr(chapter, kind)(slide[kind]), (slide["title"], kind)
         for pointer in slide.get("given", []):
             assert chapter.given(pointer).startswith(pointer)

@@ -283,3 +283,17 @@ def test_on_paper_a_live_figure_is_its_example(open_deck, query):
     figure = page.locator(".live")
     assert figure.locator("pre").is_visible()
     assert not figure.locator(".run").is_visible()
+
+
+def test_a_dial_on_a_slide_keeps_its_keys_until_escape(open_deck):
+    at = next(i for i, slide in enumerate(slides.read("04")["slides"]) if "widget" in slide) + 2
+    page = open_deck("04", f"#/{at}")
+    slider = page.locator("section.present .widget input")
+    slider.focus()
+    before = int(slider.input_value())
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{AT} == {at}")
+    assert int(slider.input_value()) == before + 1
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"{AT} == {at + 1}")
