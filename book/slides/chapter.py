@@ -1,6 +1,6 @@
 """What a slide may point at in a chapter: its cells' code, printed lines, figures and widgets, its
-formulas, its boxes "Predict", its tables, aims and summary. A pointer is a piece of text; it must be
-found in exactly one place.
+formulas, its boxes "Predict", its tables, aims and summary. A pointer is a piece of text; it must
+be found in exactly one place.
 """
 
 import ast
