@@ -112,14 +112,14 @@ def of_numbers() -> list[dict]:
 
 
 def translators() -> list[dict]:
-    """All of them, for figures that do not say what lies beyond their training."""
-    return [*of_captions(), *of_numbers()]
+    """All of them, with what they learned from."""
+    return [*with_range(of_captions()), *of_numbers()]
 
 
 @cache
 def translator() -> tuple[dict, str]:
     """The figure with the translators; one translated sentence."""
-    models = [*with_range(of_captions()), *of_numbers()]
+    models = translators()
     sentence = EXAMPLES["de"][0]
     (translation,) = stored.translator("de", "en")([sentence])
     options = {

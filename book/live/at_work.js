@@ -44,6 +44,7 @@ export class AtWork extends TwoWays {
       legend,
       this.walk.whole,
       this.found,
+      this.beyond,
       this.stage,
       make("div", { class: "lv-row" }, this.heads.whole),
       sentence,
@@ -351,7 +352,7 @@ export class AtWork extends TwoWays {
   }
 
   async translate() {
-    const text = this.text.value.trim();
+    const text = this.typed;
     if (!text) {
       this.stop();
       this.say("Type a sentence first.", true);
@@ -371,6 +372,7 @@ export class AtWork extends TwoWays {
       return;
     }
     if (!found.ended) this.say("Cut off here: the model did not end its sentence.");
+    this.translated(found);
     const trace = new Trace(found);
     this.take(ofTrace(trace), { machine, text, trace });
     this.walk.begin(this.lanes.moments.length - 1, 0);

@@ -35,6 +35,7 @@ export class Through extends TwoWays {
       make("div", { class: "lv-row" }, this.go),
       this.status,
       this.found,
+      this.beyond,
       make(
         "p",
         { class: "lv-head lv-how" },
@@ -67,6 +68,7 @@ export class Through extends TwoWays {
   // Another sentence: the drawing stays, without words.
   forget() {
     super.forget();
+    this.tellBeyond([]);
     this.trace = undefined;
     if (this.place.length)
       history.replaceState(history.state, "", location.pathname + location.search);
@@ -75,7 +77,7 @@ export class Through extends TwoWays {
   }
 
   async translate(place = this.place.length ? this.place : this.wanted, node) {
-    const text = this.text.value.trim();
+    const text = this.typed;
     if (!text) {
       this.forget();
       this.say("Type a sentence first.", true);
@@ -86,6 +88,7 @@ export class Through extends TwoWays {
     this.trace = new Trace(found);
     this.found.hidden = false;
     this.found.textContent = found.text;
+    this.translated(found);
     if (!found.ended) this.say("Cut off here: the model did not end its sentence.");
     this.wanted = [];
     this.place = [];

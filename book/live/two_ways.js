@@ -41,6 +41,12 @@ export class TwoWays extends Figure {
     if (range) this.tellBeyond([...this.told, ...beyondSure(range, shares)]);
   }
 
+  // Both, of a text that was read and translated as a whole.
+  translated({ read, sure }) {
+    this.reads(read);
+    this.writes(sure);
+  }
+
   tellBeyond(told) {
     this.told = told;
     showBeyond(this.beyond, told);

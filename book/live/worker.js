@@ -162,12 +162,14 @@ const tasks = {
         `your text has ${source.length - 1} tokens; here every one is shown with all its numbers, and ${LOOKED_THROUGH - 1} are the most. Take a sentence of it.`,
       );
     }
+    const sure = []; // the share of each token when it was written
     const { result: target, seen } = record(model, () => {
       const state = model.start(source),
         written = [BEGIN];
       while (written.at(-1) !== END && written.length <= LOOKED_THROUGH) {
         const { scores } = model.step(written.at(-1), state);
         written.push(largest(shares(scores, { never: [PAD, BEGIN] }), 1)[0]);
+        sure.push(shares(scores)[written.at(-1)]);
       }
       return written;
     });
@@ -178,6 +180,8 @@ const tasks = {
       target: target.map(named),
       text: tokens.decode(target),
       ended: target.at(-1) === END,
+      read: asRead(text, source),
+      sure,
       candidates,
       seen,
       tensors: model.tensors,

@@ -177,3 +177,32 @@ def read(box, text, button, said):
     note = box.locator(".lv-beyond")
     assert note.is_visible() == bool(said)
     assert said in note.inner_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "button"),
+    [
+        ("through", "One sentence, all the way down", "Translate, and look inside"),
+        ("at_work", "The whole model at work", "Translate"),
+    ],
+)
+def test_it_is_told_where_one_looks_inside(live, name, title, button):
+    page = live(path="book/through.html", only=name)
+    box = figure(page, title)
+    note = box.locator(".lv-beyond")
+    assert not note.is_visible()
+    for text, says in ((TEXTS[0], "“gesetz”"), (TEXTS[1], "")):
+        box.get_by_label("Direction").select_option("German → English")
+        box.get_by_role("textbox").fill(text)
+        box.get_by_role("button", name=button, exact=True).click()
+        if says:
+            note.wait_for()
+            assert says in note.inner_text()
+            rare = shown(MEASURED["de-en"]["share"]["rare"])
+            assert (
+                "less sure than usual" in note.inner_text()
+                and f"more than {rare}" in note.inner_text()
+            )
+        else:
+            note.wait_for(state="hidden")
+    assert axe.by_day_and_night(page, ".live") == []

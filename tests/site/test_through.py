@@ -320,7 +320,11 @@ def test_nothing_of_a_model_is_fetched_before_the_reader_asks(live):
     assert not [url for url in page.asked if "/models/" in url or "worker" in url]
     opened(page)
     fetched = sorted(file_name(url) for url in page.asked if "/models/" in url)
-    assert fetched == ["translator.json", "translator_de_en.safetensors"]
+    assert fetched == [
+        "translator.json",
+        "translator_de_en.safetensors",
+        "translator_words_de.safetensors",
+    ]
 
 
 def test_by_mouse_from_the_whole_to_a_product_and_back(live):
