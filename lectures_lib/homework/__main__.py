@@ -348,7 +348,7 @@ def marking(
     try:
         bank = load(homework)
         decided = course_file.load(rules, bank)
-        found = collect(submissions, kind.value, homework)
+        found = collect(submissions, kind.value, homework, bank.answer_names)
         _tell(found.told)
         if _lies_in(out, submissions):
             raise ValueError(f"{out} lies in the folder of submissions: choose another place")

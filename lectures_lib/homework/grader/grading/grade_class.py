@@ -81,7 +81,7 @@ def grade(
         FileNotFoundError, ValueError: if there is nothing to grade, or `out` holds another run.
         OSError: if there is no room for the results. What was written before is safe.
     """
-    submissions = collect(source, kind, homework.name)
+    submissions = collect(source, kind, homework.name, homework.answer_names)
     tell(submissions.told)
     if out.resolve().is_relative_to(source.resolve()):
         raise ValueError(
