@@ -227,7 +227,8 @@ def autograder(
     rules: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file with points, deadlines, late policy; it travels in the zip."
+            help="A YAML file with points, deadlines, late policy; what holds for everybody "
+            "travels in the zip."
         ),
     ] = None,
 ) -> None:
