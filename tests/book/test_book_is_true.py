@@ -222,6 +222,10 @@ def test_a_fork_needs_one_command(tmp_path):
         text=True,
     )
     assert check.returncode == 0, check.stderr
+    rule = re.search(r"^fork:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert re.search(r"fork\.py.*\n.*\bsetup\b", rule), (
+        "the installed package keeps the old address"
+    )
     fork.rewrite(tmp_path, new, old)
     back = subprocess.run(["git", "diff", "--stat"], cwd=tmp_path, capture_output=True, text=True)
     assert back.stdout == "", (
