@@ -86,6 +86,7 @@ format: setup  ## let ruff and prettier mend what they can
 
 fork: setup  ## make every link point to your fork: make fork TO=your-name/your-repository
 	$(PY) tools/fork.py $(TO)
+	@$(MAKE) --no-print-directory setup  # feedback pages have the book's address from the installed package
 
 lock: setup  ## write the versions now installed to constraints.txt
 	$(PY) tools/install.py --lock

@@ -227,7 +227,8 @@ def autograder(
     rules: Annotated[
         Path | None,
         typer.Option(
-            help="A YAML file with points, deadlines, late policy; it travels in the zip."
+            help="A YAML file with points, deadlines, late policy; what holds for everybody "
+            "travels in the zip."
         ),
     ] = None,
 ) -> None:
@@ -348,7 +349,7 @@ def marking(
     try:
         bank = load(homework)
         decided = course_file.load(rules, bank)
-        found = collect(submissions, kind.value, homework)
+        found = collect(submissions, kind.value, homework, bank.answer_names)
         _tell(found.told)
         if _lies_in(out, submissions):
             raise ValueError(f"{out} lies in the folder of submissions: choose another place")

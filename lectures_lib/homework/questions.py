@@ -313,6 +313,11 @@ class Homework:
             f"{', '.join(q.name for q in self.questions)}"
         )
 
+    @property
+    def answer_names(self) -> tuple[str, ...]:
+        """The names that the student's functions and classes must have."""
+        return tuple(question.answer_name for question in self.questions)
+
     def heading(self, question: Question) -> str:
         """A question as the notebook heads it, and as every report calls it: "Question 3: Not
         looking ahead".

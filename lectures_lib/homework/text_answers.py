@@ -22,6 +22,7 @@ MARKER = "<!-- answer: {} (leave this line as it is) -->"
 _MARKER = re.compile(r"<!--\s{0,9}answer:\s{0,9}(\w{1,40}\.\w{1,40})\b[^<>]{0,80}-->")
 _TAG = re.compile(r"answer:(\w{1,40}\.\w{1,40})")
 _TABLE = re.compile(r"^\| \| question \| points \|[^\n]*\n(?:\|[^\n]*\n)+", re.MULTILINE)
+_ALL_POINTS = re.compile(r"\*\*(\d{1,4}) points\b")
 _TELLS = b"answer:"  # no notebook with an answer is without it
 _INTRODUCTION = """\
 ## In words
@@ -123,7 +124,9 @@ def _kept(text: str) -> str:
 
 
 def _in_the_table(cells: list[NotebookNode], asked: list[Asked]) -> list[NotebookNode]:
-    """The cells, with a row for each of these questions below the others."""
+    """The cells, with a row for each of these questions below the others, and with their points
+    among all that the same cell names ("**20 points, about two hours.**").
+    """
     rows = [
         f"| | {_of_a_row(each.title)} (marked by a person) | {each.points.split()[0]} | | |\n"
         for each in asked
@@ -133,10 +136,16 @@ def _in_the_table(cells: list[NotebookNode], asked: list[Asked]) -> list[Noteboo
         table = _TABLE.search(cell.source + "\n") if cell.cell_type == "markdown" else None
         if table:
             text = cell.source + "\n"
-            text = text[: table.end()] + "".join(rows) + text[table.end() :]
+            text = _more_points(text[: table.end()] + "".join(rows) + text[table.end() :], asked)
             changed[i] = nbformat.from_dict({**cell, "source": text.removesuffix("\n")})
             break
     return changed
+
+
+def _more_points(text: str, asked: list[Asked]) -> str:
+    """The text, in which the points of all questions have grown by those of these."""
+    more = sum(float(each.points.split()[0]) for each in asked)
+    return _ALL_POINTS.sub(lambda all_: f"**{float(all_[1]) + more:g} points", text, 1)
 
 
 def _of_a_row(title: str) -> str:

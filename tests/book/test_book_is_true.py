@@ -205,7 +205,7 @@ def test_a_fork_needs_one_command(tmp_path):
             shutil.copy(ROOT / name, tmp_path / name)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
     subprocess.run(["git", "add", "-A"], cwd=tmp_path, check=True)
-    old, new = fork.current(tmp_path), "jane-doe/nlp-2027"
+    old, new = fork.current(tmp_path), "jane-doe/" + "nlp-2027"  # not in this file as a whole
     changed = fork.rewrite(tmp_path, old, new)
     assert {"_config.yml", "pyproject.toml", "README.md"} <= set(changed)
     assert fork.current(tmp_path) == new
@@ -222,3 +222,12 @@ def test_a_fork_needs_one_command(tmp_path):
         text=True,
     )
     assert check.returncode == 0, check.stderr
+    rule = re.search(r"^fork:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)[1]
+    assert re.search(r"fork\.py.*\n.*\bsetup\b", rule), (
+        "the installed package keeps the old address"
+    )
+    fork.rewrite(tmp_path, new, old)
+    back = subprocess.run(["git", "diff", "--stat"], cwd=tmp_path, capture_output=True, text=True)
+    assert back.stdout == "", (
+        "with its old addresses a fork is not what it was: it cannot be merged"
+    )

@@ -4,6 +4,7 @@ and which seed is drawn.
 
 import csv
 import json
+import warnings
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ from lectures_lib.homework.grader.grading.executors import Threads
 from lectures_lib.homework.grader.grading.records import Records
 from lectures_lib.homework.grader.sandbox.template import Limits
 from lectures_lib.homework.grader.submissions.collect import collect
-from lectures_lib.homework.questions import Case, Homework
+from lectures_lib.homework.questions import Case, Homework, Misconception
 from tests.homework.toy import (
     DOUBLE,
     QUICK,
@@ -162,6 +163,24 @@ def test_a_seed_with_which_an_argument_does_not_matter_is_not_drawn(monkeypatch)
 
     times = replace(question("times", lambda x, n, unused=0: x * n), cases=inputs)
     assert grade_class.drawn(Homework("toy", "A toy", (times,))) == 12
+
+
+def test_what_a_known_mistake_makes_python_warn_of_is_not_shown(monkeypatch, recwarn):
+    """With some seeds a known mistake of multi-head attention makes a layer without weights."""
+
+    def warns(x):
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=1)
+        return 0.0
+
+    mistaken = Misconception("warns", "It warns.", warns)
+    seen = replace(
+        question("seen", lambda x: 1.0),
+        cases=lambda generator: [Case((1.0,))],
+        misconceptions=(mistaken,),
+    )
+    monkeypatch.setattr(grade_class.secrets, "randbits", lambda bits: 12)
+    assert grade_class.drawn(Homework("toy", "A toy", (seen,))) == 12
+    assert not recwarn.list
 
 
 def test_a_seed_on_which_a_mistake_does_not_show_is_not_drawn(monkeypatch):

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from lectures_lib.homework import load
+from lectures_lib.homework.grader.grading import course_file
+from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.reports import gradescope
 from tests.homework.gradescope_format import conforming
 from tests.homework.toy import TOY, notebook
@@ -101,6 +103,45 @@ def test_the_scripts_are_bash_and_the_zip_is_the_same_every_time(
     )
     assert again.read_bytes() == autograder_zip.read_bytes()
     assert not [*tmp_path.glob("*.draft")]
+
+
+def test_what_the_rules_say_of_students_stays_out_of_the_zip(tmp_path):
+    """The zip goes to a platform; there is no need of names, excuses and comments in it."""
+    course = tmp_path / "course.yml"
+    course.write_text(
+        """
+late: {percent_per_day: 10}
+variant: 2027
+homework:
+  hw1:
+    deadline: 2026-10-12 23:59 Europe/Berlin
+    points: {causal_mask: 2.5}
+    by_hand: {why: {points: 2, title: Scale, asks: "Why √d_k?"}}
+    marks: [marking/anna.csv]
+    extensions: {ada: 2026-10-19T23:59+02:00}
+    handed_in: {ada: 2026-10-13 08:00 Europe/Berlin}
+    excused: {ada: [padding_mask]}
+    decisions: {ada: {causal_mask: {points: 1, comment: "Ill."}}}
+  hw2: {excused: {ada: all}}
+"""
+    )
+    path = gradescope.autograder_zip(load("hw1"), tmp_path / "hw1.zip", course)
+    with zipfile.ZipFile(path) as packed:
+        inside = packed.read("rules.yaml").decode()
+    assert "ada" not in inside and "anna" not in inside and "hw2" not in inside
+    (tmp_path / "rules.yaml").write_text(inside)
+    there, here = (
+        course_file.load(tmp_path / name, load("hw1")) for name in ("rules.yaml", "course.yml")
+    )
+    for_everybody = ("deadline", "points", "by_hand", "late", "variant")
+    assert [getattr(there, key) for key in for_everybody] == [
+        getattr(here, key) for key in for_everybody
+    ]
+    course.write_text("homework:\n  hw2: {}\n")
+    gradescope.autograder_zip(load("hw1"), path, course)
+    with zipfile.ZipFile(path) as packed:
+        (tmp_path / "rules.yaml").write_bytes(packed.read("rules.yaml"))
+    assert course_file.load(tmp_path / "rules.yaml", load("hw1")) == Rules()
 
 
 def test_where_there_is_no_room_the_zip_of_before_stays(tmp_path, monkeypatch):

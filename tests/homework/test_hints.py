@@ -143,6 +143,40 @@ def test_the_hint_reaches_the_verdict():
 
 
 @pytest.mark.parametrize(
+    "cell",
+    [
+        "scale = 3", "a, scale = 1, 2", "(scale, b) = 1, 2", "for scale in x: pass",
+        "from m import *", "import scale", "from a import b as scale", "scale: int = 3",
+        "with open('a') as scale: 1", "if 1:\n    scale = 1", "scale += 1", "def scale(x): 1",
+        "if (scale := 3): pass", "def f():\n    global scale\n    scale = 1",
+    ],
+)  # fmt: skip
+def test_a_name_that_no_cell_defines_any_more_gets_a_lead(cell):
+    """What stood in a cell that was deleted was still there when its author ran the check."""
+    message = "It raised NameError in line 2, `return x * scale`: name 'scale' is not defined"
+    answer = "def double(x):\n    return x * scale"
+    assert hints.of_an_undefined_name([answer, cell], message) == ""
+    assert hints.of_an_undefined_name([answer], message.replace("NameError", "KeyError")) == ""
+    key = AnswerKey(DOUBLE, 1)
+    raised = Verdict("toy.double", False, "raised", message)
+    verdict = explained(raised, key, Execution([answer, "print(scale)"], Limits()), [])
+    assert verdict.message.startswith(f"{message}. No cell defines `scale`. Did one that you")
+    defined = Execution([answer, cell], Limits())
+    assert explained(raised, key, defined, []).message == message
+
+
+def test_a_function_with_the_same_arguments_may_be_the_answer():
+    other = "def attention(Q, K: Tensor, V=None):\n    return V\n\ndef help(Q, K): 1"
+    find = hints.of_a_missing_name
+    lead = "There is `attention`, which takes the same arguments: did you mean this?"
+    assert find(["x = 1", other], "scaled", (), ("Q", "K", "V")) == lead
+    assert find([other], "scaled", ["attention"], ("Q", "K", "V")) == ""
+    assert find([other], "scaled", (), ("K", "Q", "V")) == ""
+    assert find(["def f(x): 1"], "scaled", (), ("x",)) == "", "x is everybody's argument"
+    assert find(["def f(): 1"], "scaled", (), ()) == ""
+
+
+@pytest.mark.parametrize(
     ("cell", "words"),
     [
         ("def duoble(x):\n    return 2 * x", "There is `duoble`: did you mean this?"),

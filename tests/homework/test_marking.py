@@ -478,6 +478,15 @@ def test_marks_are_shown_wherever_grades_are(marking):
     assert "Why?2002.00 of 2 How?011– of 1" in page
 
 
+def test_a_student_reads_beside_the_comment_what_was_marked(marking):
+    _, (anna, _) = marking
+    anna = replace(anna, texts={WHY: "Because 1 < 2\nand <b>so</b>.", HOW: ""})
+    page = feedback.page(TOY, anna, RULES)
+    shown = '<p class="written"><bdi>Because 1 &lt; 2\nand &lt;b&gt;so&lt;/b&gt;.</bdi></p>'
+    assert page.count(shown) == 1 and page.count('<p class="written">') == 1
+    assert "<b>so" not in page
+
+
 def test_a_decision_stands_above_a_mark_and_an_excuse_above_both(marking):
     out, (anna, _) = marking
     fill(out / "marks.csv", lambda row: ("1", "hm"))

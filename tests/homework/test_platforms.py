@@ -81,6 +81,38 @@ def test_canvas_two_downloads_in_one_folder(tmp_path, zipped):
 
 
 @both
+def test_a_page_of_trials_handed_in_beside_the_homework_does_not_count(tmp_path, zipped):
+    """Canvas gives out one attempt of each student, with all its files, and numbers them, too: the
+    last of them need not be the homework.
+    """
+    answer = notebook("def add(a, b):\n    return a + b")
+    checked = notebook("plus = sum", 'check("toy.add", plus)')
+    files = {
+        "lovelaceada_12345_67890_toy.ipynb": answer,
+        "lovelaceada_12345_67891_scratch.ipynb": notebook("1 + 1", "# toy.ipynb"),
+        "noetheremmy_23456_67892_first.ipynb": answer,
+        "noetheremmy_23456_67893_last.ipynb": checked,
+        "hoppergrace_34567_67894_a.ipynb": notebook("a"),
+        "hoppergrace_34567_67895_b.ipynb": notebook("b"),
+        "turingalan_45678_67896_toy.ipynb": answer,
+        "turingalan_45678_67897_damaged.ipynb": answer[:20],
+        "gaußcarl_56789_67898_toy.ipynb": answer.decode().encode("utf-16"),
+        "gaußcarl_56789_67899_trials.ipynb": notebook("addition = 1"),
+    }
+    found = collect(pack(tmp_path, files, zipped), "canvas", "toy", ["add"])
+    assert {each.student: each.files for each in found} == {
+        "gaußcarl_56789": ("gaußcarl_56789_67898_toy.ipynb",),
+        "hoppergrace_34567": ("hoppergrace_34567_67895_b.ipynb",),
+        "lovelaceada_12345": ("lovelaceada_12345_67890_toy.ipynb",),
+        "noetheremmy_23456": ("noetheremmy_23456_67893_last.ipynb",),
+        "turingalan_45678": ("turingalan_45678_67897_damaged.ipynb",),
+    }
+    assert [each.earlier for each in found if each.student == "lovelaceada_12345"] == [
+        ("lovelaceada_12345_67891_scratch.ipynb",)
+    ]
+
+
+@both
 def test_a_later_file_changes_the_content_and_not_the_name(tmp_path, zipped):
     """So the next run of the grader finds the student's old result, sees that it no longer holds,
     and grades the new file.

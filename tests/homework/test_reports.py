@@ -312,7 +312,7 @@ def test_what_the_rules_leave_open_is_told(tmp_path):
     rules = Rules(deadline="2026-11-01 12:00 UTC", extensions={"nobody": "2026-11-02 12:00 UTC"})
     warnings = write_all(TOY, [result(ids={"canvas": "1", "canvas_late": "1"})], tmp_path, rules)
     assert warnings == [
-        "the rules name nobody, who handed in nothing",
+        "the rules name nobody, who handed in nothing, or are nobody in this class",
         "1 of 1 need a decision about lateness; see the remarks in grades.csv",
     ]
     assert "Canvas marks this as late" in read((tmp_path / "grades.csv").read_text())[1][-1]

@@ -630,6 +630,28 @@ def test_an_excuse_from_a_homework_costs_nothing_however_late():
     assert rules.score(TOY, after(days=5)).days_late == 0
 
 
+def test_a_file_that_could_not_be_read_is_not_called_a_zero_where_somebody_settled_it(tmp_path):
+    people = [squares(name, problem="It is a zip.") for name in ("anna", "ben", "carl")]
+    decided = {"ben": {"double": Decision(points=1)}}
+    for excused, decisions, words in (
+        ({}, {}, "3 of 3 files could not be read and count 0 points; "),
+        (
+            {"anna": "all"},
+            decided,
+            "3 of 3 files could not be read; 1 count 0 points, the others what the rules say; ",
+        ),
+        (
+            {"anna": "all", "carl": "all"},
+            decided,
+            "3 of 3 files could not be read and count what the rules say; ",
+        ),
+    ):
+        rules = Rules(excused=excused, decisions=decisions)
+        assert write_all(TOY, people, tmp_path, rules) == [
+            f"{words}class_report.html says which and why"
+        ]
+
+
 def test_an_excuse_is_shown_wherever_grades_are(tmp_path):
     rules = Rules(excused={"anna": ["double"], "dora": "all", "4713": "all", "misspelt": ["Scale"]})
     ids = {"anna": "1", "ben": "2", "dora": "3"}
@@ -640,7 +662,7 @@ def test_an_excuse_is_shown_wherever_grades_are(tmp_path):
     told = write_all(TOY, people, tmp_path, rules)
     assert told == [
         "1 excused from this homework handed in nothing",
-        "the rules name misspelt, who handed in nothing",
+        "the rules name misspelt, who handed in nothing, or are nobody in this class",
     ]
     rows = list(csv.reader((tmp_path / "grades.csv").read_text().splitlines()))
     assert rows == [

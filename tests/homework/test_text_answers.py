@@ -51,7 +51,9 @@ def test_the_cells_stand_before_the_last_part_and_nothing_else_changes():
     written = [plain_cell.source for plain_cell in plain.cells]
     rows = "\n| | Why divide? (marked by a person) | 2 | | |\n| | Why −∞? (marked by a person) | 1 | | |"
     assert f"| 2 | 2 | 20 |{rows}\n\n" in sources[0]
-    rest = [sources[0].replace(rows, ""), *sources[1 : end - 5]]
+    assert "\n**23 points, about two and a half hours.**\n" in sources[0]
+    first = sources[0].replace(rows, "").replace("**23 points", "**20 points")
+    rest = [first, *sources[1 : end - 5]]
     assert "\n\n".join([*rest, sources[end]]) == "\n\n".join(written)
     data = nbformat.writes(notebook).encode()
     assert code_cells(data) == code_cells(nbformat.writes(plain).encode())
@@ -68,6 +70,8 @@ def test_every_notebook_of_the_course_has_a_place_for_them(name):
     (path,) = (ROOT / "exercises").glob(f"{name}_*.ipynb")
     sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
     assert sum(f"\n{END}" in f"\n{source}" for source in sources) == 1
+    with_table = [source for source in sources if "| | question | points |" in source]
+    assert "\n**20 points, " in with_table[0], "what grows with the questions that people mark"
 
 
 def test_an_answer_comes_back_as_it_was_written():

@@ -65,6 +65,15 @@ def _causal_inverted(n: int, n_past: int = 0) -> Tensor:
     return ~causal_mask(n, n_past)
 
 
+def _causal_inverted_without_past(n: int, n_past: int = 0) -> Tensor:
+    """As one writes it for a PyTorch layer, whose True hides."""
+    return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=1)
+
+
+def _causal_inverted_square(n: int, n_past: int = 0) -> Tensor:
+    return ~causal_mask(n)
+
+
 def _causal_future(n: int, n_past: int = 0) -> Tensor:
     return torch.ones(n, n_past + n, dtype=torch.bool).triu(diagonal=n_past)
 
@@ -174,6 +183,18 @@ CAUSAL = Question(
             "Your mask says True where a token may *not* look. In this course True means *may "
             "attend*: negate it.",
             _causal_inverted,
+        ),
+        Misconception(
+            "inverted",
+            "Your mask says True where a token may *not* look. In this course True means *may "
+            "attend*: negate it.",
+            _causal_inverted_without_past,
+        ),
+        Misconception(
+            "inverted",
+            "Your mask says True where a token may *not* look. In this course True means *may "
+            "attend*: negate it.",
+            _causal_inverted_square,
         ),
         Misconception(
             "aligned_at_the_first_token",

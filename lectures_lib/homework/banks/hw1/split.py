@@ -56,6 +56,11 @@ def _split_view(x: Tensor, n_heads: int) -> Tensor:
     return x.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1)
 
 
+def _split_view_of_three(x: Tensor, n_heads: int) -> Tensor:
+    batch, n, width = x.shape
+    return x.reshape(batch, n_heads, n, width // n_heads)
+
+
 def _split_interleaved(x: Tensor, n_heads: int) -> Tensor:
     return x.unflatten(-1, (-1, n_heads)).movedim(-1, -3)
 
@@ -120,6 +125,13 @@ SPLIT = Question(
             "at once, which hands whole *positions* to a head. View only cuts, (…, n, n_heads, "
             "d_head); then transpose n and n_heads.",
             _split_view,
+        ),
+        Misconception(
+            "view_without_transpose",
+            "The shape is right but the numbers are mixed: you viewed x as (…, n_heads, n, d_head) "
+            "at once, which hands whole *positions* to a head. View only cuts, (…, n, n_heads, "
+            "d_head); then transpose n and n_heads.",
+            _split_view_of_three,
         ),
         Misconception(
             "interleaved",

@@ -33,7 +33,7 @@ def similar(
     Raises:
         FileNotFoundError, ValueError: if there is nothing to compare.
     """
-    cells, unread = _read(collect(source, kind, homework.name), "")
+    cells, unread = _read(collect(source, kind, homework.name, homework.answer_names), "")
     others: dict[str, list[str]] = {}
     for path in beside:
         # by their whole names: last year's folder is often called as this year's

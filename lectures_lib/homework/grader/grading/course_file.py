@@ -3,6 +3,7 @@ line.
 """
 
 import difflib
+import json
 from collections.abc import Container, Iterable
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from lectures_lib.homework.grader.submissions.names import shown
 from lectures_lib.homework.questions import Homework
 
 _FOR_BANK = ("points", "mistakes", "demands")  # what only questions of the bank have
+# What is said of single students, or of files that lie beside.
+_OF_STUDENTS = ("extensions", "handed_in", "excused", "decisions", "marks")
 
 
 class Course(BaseModel):
@@ -68,6 +71,24 @@ def load(path: Path, homework: Homework) -> Rules:
         beside = [str(path.parent / name) for name in rules.marks]
         rules = rules.model_copy(update={"marks": beside})
     return rules
+
+
+def without_students(path: Path, homework: Homework) -> str:
+    """The text of a course's file (JSON, which is YAML, too) that says of this homework what the
+    file says of it for everybody, and names nobody: to be given away. Of other homework it says
+    nothing. Nothing is checked here.
+
+    Raises:
+        OSError, ValueError: as `load` does.
+    """
+    content = yaml_file.read(path).content
+    sections = content.get("homework") if isinstance(content, dict) else None
+    if isinstance(sections, dict):
+        section = sections.get(homework.name)
+        if isinstance(section, dict):
+            section = {key: value for key, value in section.items() if key not in _OF_STUDENTS}
+        content = content | {"homework": {homework.name: section} if section else {}}
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def _refuse(

@@ -50,11 +50,14 @@ def explained(
         for i, why in sorted(execution.failures.items()):
             if i in hints.defining(execution.cells, name):
                 return replace(verdict, message=_never_defined(i, why, needed.get(i, []), number))
-        lead = hints.of_a_missing_name(execution.cells, name, others)
+        lead = hints.of_a_missing_name(execution.cells, name, others, key.question.arguments)
         told = f"{verdict.message} {lead}" if lead else f"{not_yet} {verdict.message}".strip()
         verdict = replace(verdict, message=hints.of_text_cells(texts, name) or told)
     if verdict.kind == "unfinished" and number:
         verdict = replace(verdict, message=not_yet)
+    undefined = hints.of_an_undefined_name(execution.cells, verdict.message)
+    if verdict.kind == "raised" and undefined:
+        verdict = replace(verdict, message=f"{verdict.message}. {undefined}")
     hint = hints.of_definitions(
         execution.cells,
         name,

@@ -81,7 +81,7 @@ def grade(
         FileNotFoundError, ValueError: if there is nothing to grade, or `out` holds another run.
         OSError: if there is no room for the results. What was written before is safe.
     """
-    submissions = collect(source, kind, homework.name)
+    submissions = collect(source, kind, homework.name, homework.answer_names)
     tell(submissions.told)
     if out.resolve().is_relative_to(source.resolve()):
         raise ValueError(
@@ -124,10 +124,7 @@ def grade(
         }
         _note(out, {name: round(value, 2) for name, value in spent.items()})
     results.sort(key=lambda result: result.student)
-    decided = rules or Rules()
-    for student in decided.unused(results):
-        tell(f"The rules name {student!r}, who is nobody in this class.")
-    for warning in write_all(homework, results, out, decided):
+    for warning in write_all(homework, results, out, rules or Rules()):
         tell(warning)
     return results
 
@@ -313,11 +310,11 @@ def drawn(homework: Homework, asked: Iterable[Question] = ()) -> int:
 def _faults(question: Question, seed: int) -> list[str]:
     """What the inputs of this seed fail to do."""
     key, *others = (AnswerKey(question, seed + i) for i in range(1 + COMPARED))
-    # careless answers divide by nothing and make layers without weights
+    # careless answers, and known mistakes, divide by nothing and make layers without weights
     with warnings.catch_warnings(action="ignore"):
-        overlooked = by_chance(key, others)
+        mistaken, overlooked = key.faults(), by_chance(key, others)
     return [
-        *key.faults(),
+        *mistaken,
         *(f"{question.name}: an answer with {told} is judged right" for told in overlooked),
     ]
 

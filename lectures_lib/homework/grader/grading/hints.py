@@ -10,6 +10,13 @@ from lectures_lib.homework.inside.cells import TRANSPARENT
 
 _DEFINES = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{}\b"
 _ASSIGNS = r"^{}[ \t]*=(?!=)"
+# Whatever may bind a name; an argument of a call that is called so, too.
+_BINDS = (
+    r"\b{0}\b[ \t,)\w]{{0,100}}(?:[-+*/|&:]?=(?!=))|^[ \t]*{0}[ \t]*:"
+    r"|\b(?:def|class|for|as|import|global)\b[^\n]{{0,200}}\b{0}\b|\bimport[ \t]+\*"
+)
+_UNDEFINED = re.compile(r"NameError\b.*\bname '(\w{1,100})' is not defined", re.DOTALL)
+_FUNCTION = re.compile(r"^def[ \t]+(\w{1,100})[ \t]*\(([^()]{0,500})\)", re.MULTILINE)
 _TOP = re.compile(r"^(?:(?:async[ \t]+)?def[ \t]+|class[ \t]+)(\w{1,100})", re.MULTILINE)
 _CHECKED = re.compile(r"""\bcheck\(\s*["'](\w{1,20})\.\w""")
 # bounded throughout: a line may hold a million of `check(,`
@@ -138,13 +145,36 @@ def of_text_cells(texts: list[str], name: str) -> str:
     )
 
 
-def of_a_missing_name(cells: list[str], name: str, others: Container[str] = ()) -> str:
+def of_an_undefined_name(cells: list[str], message: str) -> str:
+    """A word for an answer that needs something that no cell defines any more; "" where the text
+    does not tell.
+
+    Args:
+        cells: the sources of the code cells.
+        message: what the verdict says of the answer.
+    """
+    undefined = _UNDEFINED.search(message)
+    if not undefined:
+        return ""
+    name = undefined[1]
+    if _with(_BINDS, cells, name):
+        return ""
+    return (
+        f"No cell defines `{name}`. Did one that you have deleted or changed? Restart and run all "
+        f"cells: then you see what the grader sees."
+    )
+
+
+def of_a_missing_name(
+    cells: list[str], name: str, others: Container[str] = (), arguments: tuple[str, ...] = ()
+) -> str:
     """Where an answer stands that was not found, or what is called nearly so; "" if nothing is.
 
     Args:
         cells: the sources of the code cells.
         name: the answer's.
         others: names of other questions' answers, which are none of this one.
+        arguments: the names of those that it takes; one alone is nothing to know it by.
     """
     commented = _with(r"^[ \t]*#[# \t]*(?:def|class)[ \t]+{}\b", cells, name)
     if commented:
@@ -168,7 +198,22 @@ def of_a_missing_name(cells: list[str], name: str, others: Container[str] = ()) 
         for each in difflib.get_close_matches(name.lower(), list(lower)[:1000], 3, cutoff=0.8)
         if lower[each] not in others
     ]
-    return f"There is `{found[0]}`: did you mean this?" if found else ""
+    if found:
+        return f"There is `{found[0]}`: did you mean this?"
+    same = [
+        function
+        for cell in cells
+        for function, taken in _FUNCTION.findall(cell)
+        if function not in others and arguments[1:] and _names_of(taken) == arguments
+    ]
+    if not same:
+        return ""
+    return f"There is `{same[-1]}`, which takes the same arguments: did you mean this?"
+
+
+def _names_of(taken: str) -> tuple[str, ...]:
+    """The names of a function's arguments, of the text between its brackets."""
+    return tuple(re.split(r"[:=]", each)[0].strip() for each in taken.strip(" ,\n").split(","))
 
 
 def of_no_code(cells: list[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from lectures_lib.files import write_whole
 from lectures_lib.homework.grader.grading.names import called
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
+from lectures_lib.homework.grader.grading.score import Score
 from lectures_lib.homework.grader.reports import (
     canvas,
     class_report,
@@ -72,7 +73,7 @@ def write_all(
     if unused := rules.unused(results):
         warnings.append(
             f"the rules name {', '.join(unused[:20])}{' and more' if len(unused) > 20 else ''}, "
-            f"who handed in nothing"
+            f"who handed in nothing, or are nobody in this class"
         )
     if remarked := sum(bool(rules.score(homework, result).remark) for result in results):
         warnings.append(
@@ -84,12 +85,27 @@ def write_all(
             f"{failed} of {len(results)} were NOT graded, through a fault of the grader: no "
             f"points, no row in import files"
         )
-    if unread := sum(bool(result.problem) and not result.fault for result in results):
+    unread = [
+        rules.score(homework, result) for result in results if result.problem and not result.fault
+    ]
+    if unread:
         warnings.append(
-            f"{unread} of {len(results)} files could not be read and count 0 points; "
+            f"{len(unread)} of {len(results)} files could not be read{_counting(unread)}; "
             f"class_report.html says which and why"
         )
     return warnings
+
+
+def _counting(unread: list[Score]) -> str:
+    """What files count that could not be read: nothing, but where a person has settled it."""
+    zeros = sum(not (score.exempt or score.decided) for score in unread)
+    if zeros == len(unread):
+        return " and count 0 points"
+    return (
+        f"; {zeros} count 0 points, the others what the rules say"
+        if zeros
+        else (" and count what the rules say")
+    )
 
 
 def _absent(results: list[Result], rules: Rules) -> list[Result]:

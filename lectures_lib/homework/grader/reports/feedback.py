@@ -40,6 +40,7 @@ class Card:
         details: names and what they stand for: the input, what differs, what to reread.
         code: the student's own lines that this is about.
         parts: for a partly right answer, each demand of the question, and what it earns.
+        written: the student's answer in words.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Card:
     details: list[tuple[str, Markup]]
     code: tuple[Excerpt, ...] = ()
     parts: Sequence[tuple[str, str]] = ()
+    written: str = ""
 
 
 def write_all(
@@ -117,7 +119,10 @@ def page(homework: Homework, result: Result, rules: Rules | None = None) -> str:
         cards=[]
         if result.problem
         else [_card(homework, verdict, score, result) for verdict in result.verdicts]
-        + [_card_in_words(name, answer, score) for name, answer in score.in_words.items()],
+        + [
+            _card_in_words(name, answer, score, result.texts.get(name, ""))
+            for name, answer in score.in_words.items()
+        ],
     )
 
 
@@ -156,8 +161,8 @@ def _given(by_a_person: bool, by_a_rule: bool) -> str:
     return "All the same, this question counts with" if by_a_rule else ""
 
 
-def _card_in_words(name: str, answer: InWords, score: Score) -> Card:
-    """What became of a question that people mark."""
+def _card_in_words(name: str, answer: InWords, score: Score, written: str) -> Card:
+    """What became of a question that people mark, and what was marked."""
     given = name in score.decided
     full = score.points.get(name, 0.0) >= score.possible[name]
     look = "right" if answer.state == "marked" and full else "open"
@@ -173,6 +178,7 @@ def _card_in_words(name: str, answer: InWords, score: Score) -> Card:
         given=_given(given, False),
         comments=[*filter(None, [score.decided.get(name)])] if given else [*answer.comments],
         details=[],
+        written=written,
     )
 
 

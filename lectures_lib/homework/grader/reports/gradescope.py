@@ -11,6 +11,7 @@ from pathlib import Path
 
 import lectures_lib
 from lectures_lib.files import written_whole
+from lectures_lib.homework.grader.grading import course_file
 from lectures_lib.homework.grader.grading.records import Result
 from lectures_lib.homework.grader.grading.rules import Rules
 from lectures_lib.homework.grader.grading.score import InWords, Score
@@ -151,7 +152,7 @@ def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> 
     Args:
         homework: which one it grades.
         out: the file; its folder must be there.
-        rules: a YAML file with the course's rules.
+        rules: a YAML file with the course's rules; what it says of single students stays out.
 
     Raises:
         FileNotFoundError: if this package is not in a checkout of the course, which has the
@@ -170,7 +171,7 @@ def autograder_zip(homework: Homework, out: Path, rules: Path | None = None) -> 
     files["run_autograder"] = RUN.replace("@HOMEWORK@", homework.name).encode()
     files["not_graded.py"] = NOT_GRADED.read_bytes()
     if rules is not None:
-        files["rules.yaml"] = rules.read_bytes()
+        files["rules.yaml"] = course_file.without_students(rules, homework).encode()
     with written_whole(out) as draft, zipfile.ZipFile(draft, "w") as archive:
         for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))

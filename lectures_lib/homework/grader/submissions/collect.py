@@ -1,7 +1,7 @@
 """All submissions of a class, from whatever they came in."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,9 +49,11 @@ class Collected(list[Submission]):
         self.told = f"{count}, read as {_CALLED[kind]}."
 
 
-def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
+def collect(
+    source: Path, kind: str = "auto", homework: str = "", answers: Iterable[str] = ()
+) -> Collected:
     """The submissions in a folder or a zip, sorted by student. Nothing is unpacked, and no file is
-    read before its submission is.
+    read before its submission is, but for several notebooks of one student.
 
     Of several notebooks of one student the latest counts, see `found.chosen`.
 
@@ -60,6 +62,8 @@ def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
         kind: one of KINDS: how it was packed; "auto" recognises it by the names of the files.
         homework: its short name ("hw1"): of several notebooks handed in together, the one that is
             named after it counts.
+        answers: the names of its answers ("causal_mask"): a notebook with none of them does not
+            count beside one that has some.
 
     Raises:
         FileNotFoundError: if there is no such folder or file.
@@ -79,8 +83,10 @@ def collect(source: Path, kind: str = "auto", homework: str = "") -> Collected:
     by_student: dict[str, list[Found]] = {}
     for found in _readers(homework)[kind](entries, source):
         by_student.setdefault(normal(found.student), []).append(found)
-    names = distinct(by_student)
-    submissions = [_shown(chosen(theirs, homework), names) for theirs in by_student.values()]
+    names, answers = distinct(by_student), tuple(answers)
+    submissions = [
+        _shown(chosen(theirs, homework, answers), names) for theirs in by_student.values()
+    ]
     return Collected(
         sorted(submissions, key=lambda submission: submission.student), kind, len(entries)
     )

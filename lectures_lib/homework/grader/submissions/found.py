@@ -7,6 +7,7 @@ from datetime import datetime
 
 from lectures_lib.homework.grader.submissions.entry import Entry, notebook_ending, refuser
 from lectures_lib.homework.grader.submissions.names import shown
+from lectures_lib.homework.notebook import Unreadable, cells, source
 
 # What is added to a file's name when the same name comes again: "hw1 (1).ipynb" by a browser,
 # "hw1-1.ipynb" by Canvas.
@@ -70,22 +71,27 @@ class Found:
     handed_in: datetime | None = None
 
 
-def chosen(theirs: list[Found], homework: str = "") -> Submission:
+def chosen(theirs: list[Found], homework: str = "", answers: tuple[str, ...] = ()) -> Submission:
     """One student's submission: the latest of their notebooks.
 
-    Which one that is the platform knows, or the names tell ("hw1.ipynb", "hw1 (1).ipynb"). Of
-    several that were handed in together, the one that is named after the homework counts. Beyond
-    that nobody guesses: then the submission refuses to be read, and says why.
+    A notebook in which nothing of the homework stands, such as a page of trials, does not count
+    beside one that has something of it. (Canvas numbers it like all others, and gives out the files
+    of a student's last attempt only: two of them were as a rule handed in together.) Which one is
+    the latest the platform knows, or the names tell ("hw1.ipynb", "hw1 (1).ipynb"). Of several that
+    were handed in together, the one that is named after the homework counts. Beyond that nobody
+    guesses: then the submission refuses to be read, and says why.
 
     Args:
         theirs: all files of that student, in any order, at least one.
         homework: its short name, "hw1".
+        answers: the names that its answers have; of a student with one notebook nothing is read.
     """
     theirs = sorted(theirs, key=lambda found: found.entry.path)
     notebooks = [found for found in theirs if found.entry.is_notebook]
     if not notebooks:
         return _submission(theirs, theirs[0], refuser(_no_notebook(theirs)))
-    latest = _named_after(_last_of_its_name(_latest(notebooks)), homework)
+    of_it = _of_the_homework(notebooks, homework, answers)
+    latest = _named_after(_last_of_its_name(_latest(of_it)), homework)
     if len(latest) > 1:
         message = (
             f"There are {len(latest)} files from this student: "
@@ -95,6 +101,27 @@ def chosen(theirs: list[Found], homework: str = "") -> Submission:
         return _submission(latest, latest[0], refuser(message))
     earlier = tuple(str(found.entry) for found in notebooks if found is not latest[0])
     return _submission(latest, latest[0], latest[0].entry.read, earlier)
+
+
+def _of_the_homework(found: list[Found], homework: str, answers: tuple[str, ...]) -> list[Found]:
+    """Those that check or define one of the homework's answers, answer in words, or cannot be read;
+    all of them, if none does.
+    """
+    if not homework or not answers or len(found) == 1:
+        return found
+    names = "|".join(map(re.escape, answers))
+    sought = re.compile(
+        rf"(?:\b(?:def|class)[ \t]+|\b{re.escape(homework)}\.)(?:{names})\b"
+        rf"|\banswer: ?{re.escape(homework)}\."
+    )
+
+    def has_something(one: Found) -> bool:
+        try:
+            return any(sought.search(source(cell)) for cell in cells(one.entry.read()))
+        except (Unreadable, OSError):  # told when it is its turn
+            return True
+
+    return [one for one in found if has_something(one)] or found
 
 
 def _latest(found: list[Found]) -> list[Found]:
