@@ -1,4 +1,4 @@
-"""The figure with a cache that can be broken, on the page "Type your own" (type_your_own.py)."""
+"""The figure with a cache that can be broken, on a page below "Type your own" (type_your_own.py)."""
 
 from copy import deepcopy
 from functools import cache

@@ -1,4 +1,4 @@
-"""The figure with the translators of dates, on the page "Type your own" (type_your_own.py)."""
+"""The figure with the translators of dates, on a page below "Type your own" (type_your_own.py)."""
 
 import datetime
 from functools import cache

@@ -1,4 +1,4 @@
-"""The figure with digits and garments that a reader draws, on the page "Type your own"
+"""The figure with digits and garments that a reader draws, on a page below "Type your own"
 (type_your_own.py).
 """
 

@@ -49,25 +49,30 @@ def of_captions() -> list[dict]:
     ]
 
 
-def with_range(models: list[dict]) -> list[dict]:
-    """Translators of captions, with what they learned from: the figure says of a text what lies
-    beyond it. Which words they met is a file beside their weights.
+def learned_from(name: str, texts: str, of: str = "", **more) -> dict:
+    """What a translator learned from, as the figure says of a text what lies beyond it
+    (book/live/beyond.js). `of`: these texts with their number, if it is told.
     """
-    measured = results.load("live_range")["results"]
+    there = results.load("live_range")["results"][name]
+    return {
+        "of": of.format(**there) or texts,
+        "longest": there["longest"],
+        "rare": there["share"]["rare"],
+        "heldOut": f"{there['held_out']:,} {texts.split()[-1]} that it did not learn from",
+        **more,
+    }
+
+
+def with_range(models: list[dict]) -> list[dict]:
+    """Translators of captions, with what they learned from. Which words they met is a file beside
+    their weights.
+    """
     found = []
     for one, (source, target) in zip(models, stored.DIRECTIONS, strict=True):
-        (weights, vocabulary) = one["files"]
-        there = measured[f"{source}-{target}"]
-        found.append({
-            **one,
-            **model("translator", weights, vocabulary, met_words.path_of(source)),
-            "range": {
-                "of": f"{there['texts']:,} {NAMES[source]} captions",
-                "longest": there["longest"],
-                "rare": there["share"]["rare"],
-                "heldOut": f"{there['held_out']:,} captions that it did not learn from",
-            },
-        })  # fmt: skip
+        files = (*one["files"], met_words.path_of(source))
+        captions = f"{NAMES[source]} captions"
+        told = learned_from(f"{source}-{target}", captions, of="{texts:,} " + captions)
+        found.append({**one, **model("translator", *files), "range": told})
     return found
 
 
@@ -77,14 +82,8 @@ def range_of_numbers(steps: int) -> dict:
     there = results.load("live_range")["results"][f"numbers_{steps}"]
     read = data.number_words("train", counts=(1,), size=20_000)
     words = {word for pair in read for word in data.number_tokens(pair["en"])}
-    return {
-        "of": "English lists",
-        "reads": sorted(words | {","}),
-        "numbers": there["numbers"],
-        "longest": there["longest"],
-        "rare": there["share"]["rare"],
-        "heldOut": f"{there['held_out']:,} lists that it did not learn from",
-    }
+    reads = sorted(words | {","})
+    return learned_from(f"numbers_{steps}", "English lists", reads=reads, numbers=there["numbers"])
 
 
 def of_numbers() -> list[dict]:
