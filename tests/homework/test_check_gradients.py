@@ -123,3 +123,22 @@ def test_gradients_of_a_function_s_inputs():
     assert (
         judged(asked, lambda x, others, scale: (scale * x.mul_(others[0])).sum()).kind == "changed"
     )
+
+
+@pytest.mark.parametrize(("left", "right"), [(2e-6, True), (1e-3, False)])
+def test_what_rounding_leaves_of_a_0_is_none(left, right):
+    """A softmax of one score has no gradient; the kernels of some processors leave a little."""
+    case = Case(
+        (torch.ones(3),), init={"n": 3}, state={"weight": torch.ones(3)}, gradients="values"
+    )
+
+    class Alone(Scale):
+        of = 0.0
+
+        def forward(self, x):
+            return x + self.of * (self.weight - self.weight.detach())
+
+    class Rounded(Alone):
+        of = left
+
+    assert judged(question("Alone", Alone, [case]), Rounded).right == right

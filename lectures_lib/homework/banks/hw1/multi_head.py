@@ -47,7 +47,7 @@ def _heads_cases(g: Generator) -> list[Case]:
                 1.0,
             ]
             unlike = len({round(divisor, 6) for divisor in divisors}) == len(divisors)
-            unlike = unlike and d_model // n_heads != d_head
+            unlike = unlike and 0 < d_model // n_heads != d_head
             # whose root would be no scale at all
             unlike = unlike and (kind != "no mask" or d_model // n_heads > 1)
             if unlike and n > 2 and d_model not in (batch, n, n_heads, d_head, n_heads * d_head):
