@@ -94,6 +94,8 @@ def draw(page: Page, url: str, name: str, unfolded: bool, folder: Path) -> list[
     page.evaluate(STILL)
     if "plain" not in name.split("+"):
         page.evaluate(READY, unfolded)
+        if "print" in name.split("+"):
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")  # paper.js
     made = []
     stem = urlsplit(url).path.strip("/").removesuffix(".html").replace("/", "-")
     for earlier in (folder / name).glob(f"{stem}_[0-9]*.png"):
