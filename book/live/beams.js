@@ -196,11 +196,11 @@ export class Beams extends TwoWays {
     const taken = ({ live, ended }) => live.length + ended.length,
       { lost } = steps.at(-1),
       below = 4 + ROW * taken(steps.at(-1)) + HEAD; // where the first that was not kept stands
-    // of all steps, so that what is below the tree stays where it is while it grows
+    // of all steps, so that what is below the tree stays where it is while it grows; at first of those that are shown
     const needs = (step) =>
       ROW * taken(step) + (step.lost.length ? HEAD + CLOSER * step.lost.length : 0);
     const width = ROOT + COLUMN * last + 4,
-      height = 4 + Math.max(...this.steps.map(needs));
+      height = 4 + Math.max(...(this.opened ? steps : this.steps).map(needs));
     const x = (n) => ROOT + COLUMN * n + (COLUMN - BOX.width),
       y = (place) => 4 + ROW * place;
     const from = (n, parent) =>

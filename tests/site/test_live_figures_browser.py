@@ -178,7 +178,7 @@ def test_a_tree_opens_at_a_step_that_is_seen_whole_and_follows_the_reader(live, 
         assert 1 < last < of and tree.evaluate(left) == [0, 0]
         ends = "all => Math.max(...all.map((one) => one.getBoundingClientRect().bottom))"
         strip = tree.evaluate("tree => tree.getBoundingClientRect().bottom")
-        assert strip - box.locator(".lv-node").evaluate_all(ends) < 90  # was 180
+        assert strip - box.locator(".lv-node").evaluate_all(ends) < 45  # was 180
         assert f"After step {last} of {of}: " in box.locator(".lv-about").inner_text()
         said = box.locator(".lv-finished caption").inner_text()
         assert said == f"Finished after step {of}, best first"
