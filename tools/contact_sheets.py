@@ -36,8 +36,8 @@ STRIP = 4000  # pixels of a page that a strip is high
 SHEET = 3200  # pixels that a sheet is wide, or one strip
 GAP = 12
 HEIGHT = "document.body.getBoundingClientRect().height | 0"
-# What has not been near the window is drawn as well; and nothing is on its way, for a picture is taken
-# from a window that has just been resized, to which the contents at the side would slide in.
+# What has not been near the window is drawn as well; and nothing is on its way, for a picture is
+# taken from a window that has just been resized, to which the contents at the side would slide in.
 STILL = """() => {
   const drawn = document.createElement("style");
   drawn.textContent = "* { content-visibility: visible !important; transition: none !important; }";

@@ -165,7 +165,9 @@ def test_what_lost_in_the_step_in_view_stands_struck_through_below_it(live):
 
 @pytest.mark.parametrize("wide", [390, 1360])
 def test_a_tree_opens_at_a_step_that_is_seen_whole_and_follows_the_reader(live, wide):
-    page = live(wide, **({"has_touch": True, "is_mobile": True} if wide < 400 else {}), only="beams")
+    page = live(
+        wide, **({"has_touch": True, "is_mobile": True} if wide < 400 else {}), only="beams"
+    )
     left = """tree => {
       const { scrollLeft, clientWidth, scrollWidth } = tree;
       return [scrollLeft, scrollWidth - clientWidth];
