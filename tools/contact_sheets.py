@@ -36,14 +36,22 @@ STRIP = 4000  # pixels of a page that a strip is high
 SHEET = 3200  # pixels that a sheet is wide, or one strip
 GAP = 12
 HEIGHT = "document.body.getBoundingClientRect().height | 0"
-READY = """async (open) => {
-  const drawn = document.createElement("style");  // what has not been near the window as well
-  drawn.textContent = "* { content-visibility: visible !important; }";
+# What has not been near the window is drawn as well; and nothing is on its way, for a picture is
+# taken from a window that has just been resized, to which the contents at the side would slide in.
+STILL = """() => {
+  const drawn = document.createElement("style");
+  drawn.textContent = "* { content-visibility: visible !important; transition: none !important; }";
   document.head.append(drawn);
+}"""
+READY = """async (open) => {
   if (open) for (const fold of document.querySelectorAll("details")) fold.open = true;
   for (const image of document.images) image.loading = "eager";
-  await Promise.race([new Promise((enough) => setTimeout(enough, 5000)),
-    Promise.all([...document.images].map((image) => image.decode().catch(() => {})))]);
+  const figures = async () => {  // the live ones: until then the example for paper stands there
+    while (document.querySelector(".live[data-live]:not(.lv-on)"))
+      await new Promise((later) => setTimeout(later, 50));
+  };
+  await Promise.race([new Promise((enough) => setTimeout(enough, 5000)), Promise.all([figures(),
+    ...[...document.images].map((image) => image.decode().catch(() => {}))])]);
 }"""
 
 
@@ -83,8 +91,11 @@ def draw(page: Page, url: str, name: str, unfolded: bool, folder: Path) -> list[
     if "print" in name.split("+"):
         page.emulate_media(media="print")
     page.goto(url, wait_until="load")
+    page.evaluate(STILL)
     if "plain" not in name.split("+"):
         page.evaluate(READY, unfolded)
+        if "print" in name.split("+"):
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")  # paper.js
     made = []
     stem = urlsplit(url).path.strip("/").removesuffix(".html").replace("/", "-")
     for earlier in (folder / name).glob(f"{stem}_[0-9]*.png"):

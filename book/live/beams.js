@@ -77,6 +77,7 @@ export class Beams extends TwoWays {
       this.found,
     );
     this.at.input.addEventListener("input", () => {
+      this.opened = false;
       this.halt();
       this.paint();
       this.follow();
@@ -126,10 +127,18 @@ export class Beams extends TwoWays {
     this.searched = request;
     this.found.hidden = false;
     this.at.input.max = steps.length; // before the value, which it bounds
-    this.at.input.value = steps.length;
+    this.at.input.value = Math.min(steps.length, this.room());
     this.at.tell();
+    this.opened = true; // the tree is cut, and yet the table says what came of the search
     this.paint();
-    this.tree.scrollLeft = 0; // a tree is read from its root; who steps through it is taken along
+    this.tree.scrollLeft = 0;
+  }
+
+  // How many steps of a tree can be seen without scrolling, or all where it has no place yet. With more than that the tree would open
+  // at its root, and what its last step did not keep would stand far to the right of an empty strip.
+  room() {
+    const wide = this.tree.clientWidth;
+    return wide ? Math.max(1, Math.floor((wide - ROOT - 4) / COLUMN)) : Infinity;
   }
 
   // One step more every half second, until the end or another press.
@@ -143,7 +152,8 @@ export class Beams extends TwoWays {
       this.follow();
       if (step === last) this.halt(); // before it paints, so that the end is heard
     };
-    const first = now() === last ? 1 : now() + 1;
+    const first = this.opened || now() === last ? 1 : now() + 1;
+    this.opened = false;
     if (first < last) {
       this.play.textContent = "Pause";
       this.playing = setInterval(() => document.hidden || show(now() + 1), still() ? 900 : 500);
@@ -186,11 +196,11 @@ export class Beams extends TwoWays {
     const taken = ({ live, ended }) => live.length + ended.length,
       { lost } = steps.at(-1),
       below = 4 + ROW * taken(steps.at(-1)) + HEAD; // where the first that was not kept stands
-    // of all steps, so that what is below the tree stays where it is while it grows
+    // of all steps, so that what is below the tree stays where it is while it grows; at first of those that are shown
     const needs = (step) =>
       ROW * taken(step) + (step.lost.length ? HEAD + CLOSER * step.lost.length : 0);
     const width = ROOT + COLUMN * last + 4,
-      height = 4 + Math.max(...this.steps.map(needs));
+      height = 4 + Math.max(...(this.opened ? steps : this.steps).map(needs));
     const x = (n) => ROOT + COLUMN * n + (COLUMN - BOX.width),
       y = (place) => 4 + ROW * place;
     const from = (n, parent) =>
@@ -255,14 +265,21 @@ export class Beams extends TwoWays {
       ...boxes,
     );
     this.tree.replaceChildren(picture);
-    const { live, finished, done, cut: short } = steps.at(-1);
+    const { live, done, cut: short } = steps.at(-1),
+      { finished } = (this.opened ? this.steps : steps).at(-1);
     const said =
       done && last === this.steps.length
         ? `${short ? `Cut off after ${last} steps` : `Done after ${last} steps: as they stand, no living one scores better than the worst finished one`}. The sum is that of the log probabilities, as in the boxes; the penalty grows with the number of tokens.`
-        : `After step ${last}: ${live.length} alive, ${finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
+        : `After step ${last}${this.opened ? ` of ${this.steps.length}` : ""}: ${live.length} alive, ${steps.at(-1).finished.length} finished. Boxes show the last token and the sum of log probabilities so far; what has no descendant is pale.`;
     this.about.textContent = `${said} ${choosing(steps.at(-1))}`;
     this.finished.replaceChildren(
-      make("caption", {}, finished.length ? "Finished, best first" : "Nothing has finished yet"),
+      make(
+        "caption",
+        {},
+        finished.length
+          ? `Finished${steps.length < this.steps.length && this.opened ? ` after step ${this.steps.length}` : ""}, best first`
+          : "Nothing has finished yet",
+      ),
       ...(finished.length
         ? [
             make(

@@ -53,3 +53,31 @@ def test_a_page_is_drawn_from_its_top_to_its_end(browser, address, tmp_path, mon
     )
     dark = sum(drawn[0].convert("L").getpixel((5, y)) < 90 for y in range(0, 600, 50))
     assert dark > 9 if "dark" in name else dark < 3
+
+
+@pytest.mark.browser
+def test_a_picture_is_taken_when_nothing_slides_and_all_figures_stand(
+    browser, address, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(tool, "STRIP", 1500)
+    page = browser.new_page(**tool.look("wide"))
+    made = tool.draw(page, address + "book/motion.html", "wide", False, tmp_path)
+    assert page.locator(".live[data-live]:not(.lv-on)").count() == 0
+    page.close()
+    strips = [
+        strip
+        for path in made
+        for sheet in [Image.open(path).convert("L")]
+        for at in range(0, sheet.width, 1360 + tool.GAP)
+        for strip in [sheet.crop((at, 0, at + 1360, 1500))]
+    ]
+    # the text begins as far from the left in each: the first column in which anything is dark
+    starts = [
+        next(
+            x
+            for x in range(245, 1000)
+            if strip.crop((x, 60, x + 1, strip.height)).getextrema()[0] < 120
+        )
+        for strip in strips[:-1]  # the last ends with the foot, which is wider
+    ]
+    assert len(starts) > 3 and len(set(starts)) == 1, starts

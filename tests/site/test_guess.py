@@ -309,3 +309,14 @@ def test_a_phone_has_room_and_fingers(opened):
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for control in page.locator("form.guess :is(input, button), .guess-all").all()[:6]:
         assert control.bounding_box()["height"] >= 24
+
+
+@pytest.mark.browser
+def test_a_question_its_guess_and_its_answer_are_one_card_and_an_answer_alone_is_one(live):
+    corners = "e => getComputedStyle(e).borderTopRightRadius"
+    page = live(path="notebooks/02_self_attention.html")
+    joined = page.locator("form.guess + details:not([class])")
+    assert joined.count() > 3
+    assert {one.evaluate(corners) for one in joined.all()} == {"0px"}
+    alone = page.locator("ol + details:not([class])")
+    assert {one.evaluate(corners) for one in alone.all()} == {"6px"}

@@ -2,10 +2,11 @@
 each.
 """
 
+import re
 import sys
 
 import pytest
-from sitemap import ROOT
+from sitemap import ROOT, pages, read
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import held_marks
@@ -71,3 +72,11 @@ def test_only_pages_that_need_a_script_load_it():
     assert app.loaded == []
     app.write("notebooks/02", body="Predict.")
     assert app.loaded == ["guess.js", "guess.css"]
+
+
+@pytest.mark.parametrize("path", pages())
+def test_each_of_several_answers_is_an_item_of_its_list(html, path):
+    """In Markdown a number within a line begins no item: "1. So. 2. Not so."."""
+    for one in read(html, path).xpath(".//li/p | .//details/p"):
+        said = " ".join(one.text_content().split())
+        assert not re.search(r"[.?!)] [2-5]\. [A-Z0-9]", said), said[:80]

@@ -140,3 +140,25 @@ def test_no_page_is_begun_for_a_line(paper):
     style = "(e, name) => getComputedStyle(e)[name]"
     assert page.locator(".paper-end > h2").evaluate(style, "breakBefore") == "auto"
     assert page.locator(".end-card .ways-on").evaluate(style, "breakInside") == "avoid"
+
+
+def test_the_title_stands_above_the_edge_of_the_text(paper):
+    page = paper("notebooks/14b_words_and_spans")
+    left = "e => e.getBoundingClientRect().left + parseFloat(getComputedStyle(e).paddingLeft)"
+    title = page.locator("#jb-print-docs-body > h1").evaluate(left)
+    assert title == pytest.approx(page.locator("article").evaluate(left), abs=1)
+
+
+def test_a_table_of_errors_ends_with_a_whole_row_and_no_plot_takes_half_a_page(paper):
+    page = paper("notebooks/14b_words_and_spans")
+    for table in page.locator(".error-table").all():
+        rows = [row for row in table.locator("tbody tr").all() if row.is_visible()]
+        box = table.locator(".et-scroll").evaluate("e => e.getBoundingClientRect().bottom")
+        ends = [row.evaluate("e => e.getBoundingClientRect().bottom") for row in rows]
+        assert len(rows) == 12 and max(ends) <= box
+    page = paper("notebooks/10_language_model")
+    page.evaluate("for (const image of document.images) image.loading = 'eager'")
+    plots = page.locator("article .cell_output img.plot-light:not(.plot-narrow)")
+    plots.last.evaluate("async (plot) => { await plot.decode(); }")
+    high = [plot.bounding_box()["height"] for plot in plots.all() if plot.is_visible()]
+    assert len(high) > 4 and max(high) < 300

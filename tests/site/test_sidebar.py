@@ -1,7 +1,10 @@
 """The list of all pages beside each page: folded by part, and complete."""
 
+import io
+
 import lxml.html
 import pytest
+from PIL import Image
 from sitemap import pages
 
 
@@ -46,3 +49,12 @@ def test_each_page_lists_the_same_parts(html):
     _, expected = listed(html, "book/welcome.html")
     for page in pages():
         assert list(listed(html, page)[1]) == list(expected), page
+
+
+@pytest.mark.browser
+def test_nothing_of_a_list_that_is_scrolled_is_seen_above_the_books_name(tab, address):
+    page = tab(1360, 900)
+    page.goto(f"{address}book/results/probes.html", wait_until="load")
+    page.wait_for_function("document.querySelector('.bd-sidebar-primary').scrollTop > 100")
+    picture = page.screenshot(clip={"x": 4, "y": 0, "width": 230, "height": 20})
+    assert Image.open(io.BytesIO(picture)).convert("L").getextrema()[0] > 200
