@@ -288,7 +288,7 @@ assert all(share > 0.9 for shares in right.values() for share in shares[:3])
 #
 # </details>
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Red: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Three panels, right verbs over nouns in between, shaded up to two nouns. GRU: six of eight runs stay at 1, two fall to about a half at six nouns. Transformer with learned positions: six of eight stay at 1, one is at 0 from three nouns on, one falls to 0 at six. Transformer with sinusoids: four of eight stay at 1, three fall to about a half, one falls from two nouns on to 0.06."}, "figure": {"caption": "Eight runs of each model. Blue: right throughout. Orange: the runs that fail. Shaded: as many nouns as in training. Dashed: guessing."}}
 GOOD = [1, 1, 1, 1, 1, 1, 1]
 RUNS = {  # shares of right verbs with 0 to 6 nouns in between, one row for each seed
     "GRU": [
@@ -442,7 +442,7 @@ for shares in decides.values():
 # %% [markdown]
 # In both models the subject decides, in these runs even with six nouns in between.
 #
-# Now take the run that was always wrong from three nouns on, the red line at the bottom of the
+# Now take the run that was always wrong from three nouns on, the orange line at the bottom of the
 # middle panel above. With three nouns in between, its verb followed the *first noun after the
 # subject* in all sentences (1.00<!-- agreement: transformer/decides_of_three/1/max .2f -->), and
 # the subject in none (0.00<!-- agreement: transformer/decides_of_three/0/min .2f -->). So with
@@ -814,7 +814,7 @@ for name, rule in rules.items():
         scored.append((said == are).float().mean())
     print(f"{name:19}", *(f"{share:.2f}" for share in scored))
 # "First" and "at most three back" agree on every sentence with up to two nouns in
-# between. From three on, one is always right, the other never: the red line at the
+# between. From three on, one is always right, the other never: the orange line at the
 # bottom of the middle panel. "Most" fails already with two, and the training text
 # contradicts it: in a quarter of the sentences with two, both have the other number.
 
