@@ -113,7 +113,7 @@
     }
   }
 
-  // The sections found for a question, or those like number `like`, below a heading. Returns how many, and the best cosine.
+  // The sections found for a question, or those like number `like`, below a heading. Returns their cosines, and the best of all.
   function show(heading, { text, vector }, held, like = -1) {
     const scores = held.all.map((_, j) => (j === like ? -2 : cosine(vector, held.section(j))));
     const meaning = scores.map((_, j) => j).sort((a, b) => scores[b] - scores[a]);
@@ -128,7 +128,7 @@
       );
     found.hidden = false;
     if (ways) ways.hidden = like >= 0;
-    return [first.length, scores[meaning[0]]];
+    return [first.map((j) => scores[j]), scores[meaning[0]]];
   }
 
   // The sections found for a question.
@@ -137,8 +137,15 @@
     answered = () => asked;
     const { text } = asked;
     const heading = text.length > 160 ? `${text.slice(0, 160).trimEnd()} …` : text;
-    const [n, best] = show(heading, asked, held);
-    const near = best < NEAR ? `, but none is near: the best cosine is ${number(best)}` : "";
+    const [shown, best] = show(heading, asked, held);
+    const n = shown.length,
+      far = shown.filter((score) => score < NEAR).length;
+    const near =
+      best < NEAR
+        ? `, but none is near: the best cosine is ${number(best)}`
+        : far
+          ? `; ${far} of them ${far > 1 ? "are" : "is"} not near in meaning (cosine below ${NEAR})`
+          : "";
     const address = `../search.html?q=${encodeURIComponent(text)}`;
     count.replaceChildren(
       way() !== "words"

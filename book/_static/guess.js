@@ -173,15 +173,14 @@
   count();
   const all = courseElement("button", { type: "button", class: "guess-all" }),
     choice = courseElement("p", { class: "guess-choice" }, all);
-  // Who only reads finds the way back behind the first answer; nothing else reminds of guesses.
+  // Who only reads finds the way back below the first answer; nothing else reminds of guesses.
   const tell = () => {
     const plain = courseKept.get(PLAIN),
       [{ answer }] = guesses;
     all.textContent = plain
       ? "Hide what comes out until I have guessed"
       : "I only read: show it all, here and in every chapter";
-    if (plain) answer.append(choice);
-    else answer.after(choice);
+    answer.after(choice);
     for (const guess of guesses) guess.begin(Boolean(plain));
   };
   all.addEventListener("click", () => {

@@ -23,7 +23,7 @@ CAPTION = (
 # what book/_static/welcome.js answers to; without scripts the style sheet hides it
 CONTROLS = (
     '<div class="welcome-controls">\n<form class="welcome-own"><label for="welcome-own">Your own '
-    'sentence</label> <input id="welcome-own" maxlength="120" autocomplete="off" '
+    'sentence, in English</label> <input id="welcome-own" maxlength="120" autocomplete="off" '
     'spellcheck="false" enterkeyhint="go" placeholder="the dog that chased the cats is tired"> '
     "<button>Read it</button> <output></output></form>\n"
     '<label>Or one of these <select autocomplete="off">'

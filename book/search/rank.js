@@ -56,11 +56,14 @@ var CourseSearch = (() => {
     return w.replace(/(.{4})ion(?:al)?$/, "$1").replace(/(.{3})e$/, "$1");
   }
 
+  // BERT's sign for a hole is not the word in its brackets.
+  const signs = (text) => text.replace(/\[mask\]/gi, " masktoken ");
+
   // The words of a text, each with what it was cut from; LayerNorm is also layer and norm, and ##ing begins with a
   // sign that has a meaning.
   function cut(text) {
     const found = [];
-    for (const [token] of text
+    for (const [token] of signs(text)
       .normalize("NFKD")
       .replace(/\p{M}/gu, "")
       .matchAll(/[\p{L}\p{N}]+|##/gu)) {
@@ -81,7 +84,8 @@ var CourseSearch = (() => {
   // A name as one word: "KV cache", "kv-cache" and "KVCache" are the same.
   const key = (name) =>
     stem(
-      compared(name)
+      compared(signs(name))
+        .trim()
         .replace(/^(the|an?) /, "")
         .replace(/[^\p{L}\p{N}]/gu, ""),
     );

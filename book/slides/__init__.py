@@ -34,6 +34,12 @@ from .page import code_colours, count, minutes, page  # noqa: E402
 
 __all__ = ["Chapter", "LostError", "build", "count", "decks", "minutes", "place", "read"]
 MODULES = ROOT / "node_modules"
+LIST = "../book/teaching.html#slides"  # all decks, seen from their folder
+INDEX = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Slides</title>'
+    f'<meta http-equiv="refresh" content="0; url={LIST}"></head>'
+    f'<body><p><a href="{LIST}">All decks</a></p></body></html>\n'
+)
 
 
 def decks() -> list[str]:
@@ -73,6 +79,8 @@ def build(folder: Path, names: list[str] | None = None) -> list[Path]:
         path = folder / f"{name}.html"
         path.write_bytes(kept("deck", made_of(name), lambda name=name: deck(name).encode()))
         pages.append(path)
+    if names is None:
+        (folder / "index.html").write_text(INDEX, encoding="utf-8")
     return pages
 
 

@@ -112,6 +112,9 @@ def test_spelling_makes_no_difference(first_five):
     ("query", "place"),
     [
         ("##", "notebooks/07b_wordpiece#the-longest-piece-that-fits"),
+        ("[MASK]", "notebooks/13_pretraining#making-holes-with-a-pencil"),
+        ("[mask] token", "notebooks/13_pretraining#making-holes-with-a-pencil"),
+        ("offline", "book/running#your-own-machine"),
         ("NaN", "notebooks/02_self_attention#a-query-that-may-look-at-nothing"),
         ("my loss becomes NaN", "notebooks/02_self_attention#a-query-that-may-look-at-nothing"),
         ("parameters of BERT", "notebooks/12_bert#counting"),  # a name, in another order

@@ -102,9 +102,9 @@ def test_cards_are_as_high_as_their_neighbours_and_their_pictures_sharp(tab, add
     assert sum(width > 240 for width, _ in sizes) > 0.7 * len(sizes)
 
 
-def test_four_ways_through(front):
+def test_five_ways_through(front):
     ways = front.select(".routes > ul > li")
-    assert len(ways) == 4
+    assert len(ways) == 5
     start = front.select_one(".start").find_next_sibling("p")
     to = [link["href"].removeprefix("#") for link in start.select("a")]
     assert to[0] == front.select_one(".routes").find_parent("section")["id"]
@@ -227,7 +227,7 @@ def test_the_first_screen_has_the_promise_the_start_and_a_field(tab, address, si
     assert "four lines of attention" in first.inner_text()
     own = page.locator(".welcome-own")
     ways = page.locator(".start ~ p:not(.read-so-far)").first
-    assert "read, study, teach or want only BERT" in ways.inner_text()
+    assert "read, study, teach, want only BERT or have an hour" in ways.inner_text()
     seen_first = (first, page.locator(".start-first"), ways, *map(own.locator, ("input", "button")))
     for seen in seen_first:
         box = seen.bounding_box()

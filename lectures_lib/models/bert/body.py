@@ -109,7 +109,8 @@ class Bert(nn.Module):
 
         Args:
             tokens: ids, [CLS] first, padded on the right.
-            segments: 0 for the first sentence of an input, 1 for the second; None: all 0.
+            segments: 0 for the first sentence of an input, 1 for the second; None: all 0. (No
+                attention mask: one is noticed on a CPU only, where ids can be looked at.)
             lengths: how many tokens of each input are real; None: all.
 
         Raises:
