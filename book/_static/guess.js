@@ -173,14 +173,16 @@
   count();
   const all = courseElement("button", { type: "button", class: "guess-all" }),
     choice = courseElement("p", { class: "guess-choice" }, all);
-  // Who only reads finds the way back below the first answer; nothing else reminds of guesses.
+  // Who only reads finds the way back at the chapter's end; nothing else reminds of guesses.
   const tell = () => {
     const plain = courseKept.get(PLAIN),
       [{ answer }] = guesses;
     all.textContent = plain
       ? "Hide what comes out until I have guessed"
       : "I only read: show it all, here and in every chapter";
-    answer.after(choice);
+    const end = article.querySelector(".end-card");
+    if (plain && end) end.before(choice);
+    else answer.after(choice);
     for (const guess of guesses) guess.begin(Boolean(plain));
   };
   all.addEventListener("click", () => {

@@ -201,10 +201,14 @@ class Welcome(InAFigure):
         page.get_by_text("The model is here").wait_for()
 
 
-TRANSLATOR = {"model": "translator_de_en.safetensors", "vocabulary": "translator.json"}
+TRANSLATOR = {
+    "model": "translator_de_en.safetensors",
+    "vocabulary": "translator.json",
+    "beside": "translator_words_de.safetensors",
+}
 MINILM = {"model": "minilm_8bit.safetensors", "vocabulary": "vocab.txt"}
 PLACES = {
-    "translator": InAFigure("translator", **TRANSLATOR, beside="translator_words_de.safetensors"),
+    "translator": InAFigure("translator", **TRANSLATOR),
     "sentiment": InAFigure("sentiment", model="sentiment.safetensors", vocabulary="vocab.txt"),
     "pieces": InAFigure("pieces", model="translator.json", vocabulary="vocab.txt"),
     "dice": InAFigure("dice", "book/motion.html", vocabulary="vocab.txt"),
