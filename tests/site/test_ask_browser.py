@@ -94,6 +94,16 @@ def open_page(tab, tmp_path, made):
         assert not page.said
 
 
+@pytest.fixture
+def on_site(tab, address):
+    """The built page, if it is in the book."""
+    if PAGE not in pages():
+        pytest.skip(f"{PAGE} is not in the table of contents")
+    page = tab()
+    page.goto(address + PAGE)
+    return page
+
+
 def example(page, question: str):
     """The button of an example."""
     return page.get_by_role("button", name=question, exact=True)
@@ -306,12 +316,9 @@ def test_without_the_other_search_it_says_so(with_words, tmp_path):
     page.get_by_text("That did not work: the sections could not be fetched").wait_for()
 
 
-def test_the_book_is_searched_alike_in_the_page_and_in_the_build(tab, html, address):
+def test_the_book_is_searched_alike_in_the_page_and_in_the_build(on_site, html):
     """The table counts what the page finds."""
-    if PAGE not in pages():
-        pytest.skip(f"{PAGE} is not in the table of contents")
-    page = tab()
-    page.goto(address + PAGE)
+    page = on_site
     table = page.locator(".ask-right tbody tr")
     assert [row.split("\t")[0] for row in table.all_inner_texts()] == list(ask.WAYS.values())
     held = json.loads(page.locator("#ask-data").inner_text())
@@ -435,12 +442,9 @@ def test_back_leads_to_the_answer_before(open_page):
     page.locator(".ask-found h2", has_text=like).wait_for()
 
 
-def test_an_own_question_is_there_again_when_one_comes_back(tab, address):
+def test_an_own_question_is_there_again_when_one_comes_back(on_site):
     """From the section that was found, without the model."""
-    if PAGE not in pages():
-        pytest.skip(f"{PAGE} is not in the table of contents")
-    page = tab()
-    page.goto(address + PAGE)
+    page = on_site
     page.get_by_label("Your question").fill("why do we need several heads?")
     page.keyboard.press("Enter")
     page.get_by_text("nearest to your question").wait_for()
@@ -538,12 +542,9 @@ def test_on_paper_stands_the_answer_and_no_button(open_page):
     assert not page.locator(".ask :is(button, input):visible").count()
 
 
-def test_on_the_site_every_answer_leads_somewhere(tab, html, address):
+def test_on_the_site_every_answer_leads_somewhere(on_site, html):
     """Every example of the built page is asked; every section that may be found is a place."""
-    if PAGE not in pages():
-        pytest.skip(f"{PAGE} is not in the table of contents")
-    page = tab()
-    page.goto(address + PAGE)
+    page = on_site
     buttons = page.locator(".ask-examples button")
     assert buttons.count() == ask.EXAMPLES
     for button in buttons.all():
