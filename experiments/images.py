@@ -4,8 +4,10 @@
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
     python experiments/images.py --size cpu --runs FOLDER
-        Fashion-MNIST, four hours of one core; writes book/results/images_cpu.json; run again with
-        the same folder, it goes on where it stopped
+        the same data sets and models, smaller, one seed, some sixteen hours of one core; writes
+        book/results/images_cpu.json; run again with the same folder, it goes on where it stopped
+    … --size cpu --runs FOLDER --sources cifar10 --models hybrid
+        these alone; what the file holds of others stays
     python experiments/images.py --size full
         both data sets, three models, three seeds, on a GPU; writes book/results/images.json
     … --size full --runs FOLDER --only fashion_mnist_vit_augmented_0
@@ -78,8 +80,7 @@ SIZES = {
         replace(ViTConfig.SMALL, d_model=96, n_layers=4, d_ff=192, dropout=0.0),
         18_000,
         128,
-        sources=("fashion_mnist",),
-        models=("vit", "cnn"),
+        models=("vit", "hybrid", "cnn"),
         ways=("augmented",),
         file="images_cpu",
     ),
@@ -302,10 +303,17 @@ def main() -> None:
     parser.add_argument(
         "--seeds", type=int, nargs="+", help="other seeds than the size's; what the file has stays"
     )
+    parser.add_argument(
+        "--sources", choices=SOURCES, nargs="+", help="some of the data sets; the file's others stay"
+    )
+    parser.add_argument(
+        "--models", choices=SIZES["full"].models, nargs="+", help="some of the models, likewise"
+    )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
-    if arguments.seeds:
-        size = replace(size, seeds=tuple(arguments.seeds))
+    for name in ("seeds", "sources", "models"):
+        if asked := getattr(arguments, name):
+            size = replace(size, **{name: tuple(asked)})
     names = [
         f"{source}_{name}_{way}_{seed}"
         for source, name, way, seed in product(size.sources, size.models, size.ways, size.seeds)
@@ -323,7 +331,7 @@ def main() -> None:
     record = size.file and results.to_add_to(size.file, title, size.of_a_run())
     record = record or {"results": {}, "seeds": []}
     earlier, seeds_of = record["results"], record.get("seeds_of", {})
-    measured: dict[str, dict] = {}
+    measured = {source: dict(models) for source, models in earlier.items()}
     for source in size.sources:
         if not any(run.startswith(source) for run in wanted):
             continue
