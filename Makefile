@@ -26,7 +26,7 @@ test test-long test-code: export OMP_NUM_THREADS ?= 1
 # Real data, where it stands beside the checkout (book/running.md); where it does not, the tests that read it are left out.
 test test-long test-code: export LECTURES_DATA ?= $(abspath $(wildcard ../shared/data/hub))
 
-.PHONY: help setup system book slides serve lighthouse test test-code test-long notebooks homework lint format lock fork clean
+.PHONY: help setup system book slides pdf serve lighthouse test test-code test-long notebooks homework lint format lock fork clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -49,6 +49,10 @@ book: setup  ## build the site from the stored outputs, print where it is, and s
 
 slides: setup  ## the lectures' slides alone, into _build/slides (the built site has them too, in slides/)
 	$(PY) book/slides
+
+pdf: setup system  ## the chapters as one PDF, _build/html/from-attention-to-bert.pdf, and its link on the site
+	$(PY) tools/site.py build
+	$(PY) tools/pdf.py
 
 serve: setup  ## serve the site that `make book` built, at http://localhost:8000
 	@$(PY) tools/site.py serve --port $(PORT)
