@@ -304,7 +304,10 @@ def main() -> None:
         "--seeds", type=int, nargs="+", help="other seeds than the size's; what the file has stays"
     )
     parser.add_argument(
-        "--sources", choices=SOURCES, nargs="+", help="some of the data sets; the file's others stay"
+        "--sources",
+        choices=SOURCES,
+        nargs="+",
+        help="some of the data sets; of others the file stays",
     )
     parser.add_argument(
         "--models", choices=SIZES["full"].models, nargs="+", help="some of the models, likewise"

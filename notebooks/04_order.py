@@ -356,7 +356,7 @@ ax = plots.curves(
     ylabel="right digits",
     direct_labels=False,
 )
-ax.axhline(ceiling, color=plots.INK, linestyle="--", linewidth=1)
+plots.reference(ax, ceiling)
 ax.set(ylim=(0, 1.05))
 plt.show()
 

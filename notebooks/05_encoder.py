@@ -846,6 +846,7 @@ for ax, (start, joined) in zip(axes, measured.items(), strict=True):
     ax.set(yscale="log", title=start, xticks=range(0, 49, 12))
 axes[0].set_ylabel("size of the gradient")
 axes[0].get_legend().remove()
+axes[1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
 plt.show()
 
 # %% [markdown]

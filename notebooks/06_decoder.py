@@ -1155,7 +1155,7 @@ curves = {name: each for name, (_, each) in trained.items()}
 ax = plots.curves(
     range(1, 401), curves, xlabel="training step", ylabel="loss", direct_labels=False
 )
-ax.axhline(math.log(len(seen)) / 11, color=plots.INK, linestyle="--", linewidth=1)
+plots.reference(ax, math.log(len(seen)) / 11)
 ax.set(yscale="log")
 ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)  # off the dashed line
 plt.show()

@@ -536,12 +536,12 @@ for size, tokens in zip(sizes, per_word, strict=True):
 used = {token for page in train for token in large.encode(page)}
 assert 0.05 < 1 - len(used & set(range(256, 4000))) / (4000 - 256) < 0.15
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dotted line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual (its words alone, in small letters; the space counts), over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "A curve that falls from about 6 tokens a word at 256 tokens to little more than 1 at 4,000, steeply at first and flat at the end. A dashed line marks one token a word."}, "figure": {"caption": "Tokens for each word on new pages of the manual (its words alone, in small letters; the space counts), over the size of the vocabulary (logarithmic). Left end: bytes alone."}}
 ax = plots.curves(
     sizes, {"": per_word}, xlabel="tokens in the vocabulary", ylabel="tokens for a word"
 )
 ax.plot(sizes, per_word, "o", color=plots.BLUE)
-ax.axhline(1, color=plots.GREY, linestyle=":")
+plots.reference(ax, 1)
 ax.set(xscale="log", ylim=(0, 7), xticks=[256, 500, 1000, 2000, 4000])
 ax.xaxis.set_major_formatter(lambda size, _: f"{size:,.0f}")
 ax.minorticks_off()

@@ -118,21 +118,20 @@ history = training.fit(
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(8.4, 3.2), gridspec_kw={"width_ratios": (1, 1.3)}
 )
-plots.curves(
-    range(1, STEPS + 1),
-    {"": history.losses},
-    ax=left,
-    xlabel="step",
-    ylabel="loss",
-)
-left.set(yscale="log")
+left.plot(range(1, STEPS + 1), history.losses, color=plots.BLUE, lw=0.7, alpha=0.4)
+logs = torch.tensor(history.losses).log()
+smooth = logs.unfold(0, 20, 1).mean(dim=1).exp()  # of 20 steps each, on this axis
+left.plot(range(20, STEPS + 1), smooth, color=plots.BLUE)
+asked = torch.tensor([40, 80, 120, 160, 600])  # as at the right
+left.plot(asked, smooth[asked - 20], "o", color=plots.BLUE, mec=plots.PAPER)
+left.set(yscale="log", xlabel="step", ylabel="loss")
 right.set_axis_off()
 right.text(0, 1.0, "step", weight="bold", va="center", ha="right")
-right.text(0.06, 1.0, EXAMPLE, weight="bold", va="center", fontsize=9)
+right.text(0.06, 1.0, EXAMPLE, weight="bold", va="center", fontsize=9.5)
 for row, index in enumerate((0, 1, 2, 3, 4, 15)):
     y = 0.85 - 0.15 * row
     right.text(0, y, str(40 * index), va="center", ha="right")
-    right.text(0.06, y, spoken[index], va="center", fontsize=9)
+    right.text(0.06, y, spoken[index] or "(nothing)", va="center", fontsize=9.5)
 plt.show()
 
 # %% tags=["remove-cell"]

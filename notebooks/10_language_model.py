@@ -595,8 +595,7 @@ ax = plots.curves(
     steps, {"Transformer": curve}, xlabel="training step", ylabel="perplexity"
 )
 for name in ("unigram", "bigram"):
-    ax.axhline(found[name], color=plots.GREY, linestyle="--", linewidth=1)
-    ax.text(steps[-1], found[name] * 1.04, name, ha="right", color=plots.GREY)
+    plots.reference(ax, found[name], name, "right")
 ax.set(yscale="log", yticks=[20, 50, 100, 200], yticklabels=["20", "50", "100", "200"])
 ax.minorticks_off()
 plt.show()
@@ -742,7 +741,7 @@ ax = plots.curves(
     ylabel="nats a character",
 )
 for length, cost in TABLES.items():
-    ax.axhline(cost, color=plots.GREY, linestyle="--", linewidth=1)
+    plots.reference(ax, cost)
     at = 1500 if length == 7 else 7000  # beside the curve
     ax.text(at, cost + 0.02, f"{length} letters", ha="right", color=plots.GREY)
 ax.set(ylim=(1.3, 2.6))
@@ -825,7 +824,7 @@ ax = plots.curves(
     ylabel="nats a character",
     direct_labels=False,
 )
-ax.axhline(NETWORK[7000], color=plots.GREY, linestyle="--", linewidth=1)
+plots.reference(ax, NETWORK[7000])
 ax.text(5000, 1.405, "1.9 million, at the end", ha="right", va="top", color=plots.GREY)
 ax.set(ylim=(1.3, 1.8))
 plt.show()

@@ -321,7 +321,7 @@ for ax, (name, rows) in zip(panels, RUNS.items(), strict=True):
             marker="" if good else "o",
             markersize=4,
         )
-    ax.axhline(0.5, color=plots.GREY, linestyle="--", linewidth=1)
+    plots.reference(ax, 0.5)
     ax.axvspan(-0.3, 2.3, color=plots.PALE, zorder=0)
     ax.text(6, 0.9, f"{rows.count(GOOD)} of 8", color=plots.BLUE, ha="right")
     ax.set(xlabel="nouns in between", ylim=(-0.04, 1.05), xlim=(-0.3, 6.3), title=name)

@@ -367,21 +367,23 @@ for name, c in configs.items():
     print(f"{name:6} {total:11,}   token vectors {share:.1%}")
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three bars, each 100 percent, cut into tokens, other embeddings, blocks and pooler. Base: 21 percent tokens, 78 blocks. Large: 9 percent tokens, 90 blocks. MiniLM: 52 percent tokens, 47 blocks. The pooler is below one percent."}, "figure": {"caption": "Where the parameters are. The smaller the model, the more of it is vocabulary."}}
-colours = [plots.BLUE, plots.GREY, plots.ORANGE, plots.RED]
-figure, ax = plt.subplots(figsize=(5.7, 2.3))
+colours = [plots.BLUE, plots.GREY, plots.FRAME, plots.INK]
+figure, ax = plt.subplots(figsize=(6.8, 2.3))
 for name, parts in counts.items():
     start, total = 0.0, parts["total"]
     for (part, parameters), colour in zip(parts.items(), colours, strict=False):
-        ax.barh(name, parameters / total, left=start, color=colour, label=part)
+        ax.barh(name, parameters / total, 0.62, left=start, color=colour, label=part)
         if parameters / total > 0.05:
             middle = start + parameters / total / 2
             text = f"{parameters / total:.0%}"
-            ink = "black" if colour == plots.ORANGE else "white"
+            ink = plots.INK if colour == plots.FRAME else "white"
             ax.text(middle, name, text, ha="center", va="center", color=ink)
         start += parameters / total
 handles, labels = ax.get_legend_handles_labels()
-figure.legend(handles[:4], labels[:4], ncols=4, loc="outside lower center", fontsize=9)
+figure.legend(handles[:4], labels[:4], ncols=4, loc="outside lower center")
 ax.invert_yaxis()
+ax.grid(False)
+ax.spines["bottom"].set_visible(False)
 ax.set(xlim=(0, 1), xticks=[])
 plt.show()
 
@@ -677,10 +679,10 @@ to_cls = weights[:, :, inner, 0].mean(dim=(1, 2))
 to_sep = weights[:, :, inner][..., sep].sum(dim=-1).mean(dim=(1, 2))
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two bars for each of six layers. Share to [CLS]: about a quarter in layer 0, around 0.6 in layers 1 to 4 with a dip to 0.5 in layer 3, 0.44 in layer 5. Share to both [SEP] together: about 0.2 in layer 0, below 0.1 from layer 1 on."}, "figure": {"caption": "Where the attention of the seven words goes, mean over words and heads. MiniLM rests on [CLS]."}}
-figure, ax = plt.subplots(figsize=(6, 2.7))
+figure, ax = plt.subplots(figsize=(6.8, 2.9))
 layers = torch.arange(6)
-ax.bar(layers - 0.2, to_cls, width=0.38, color=plots.BLUE, label="to [CLS]")
-ax.bar(layers + 0.2, to_sep, width=0.38, color=plots.ORANGE, label="to both [SEP]")
+ax.bar(layers - 0.19, to_cls, width=0.36, color=plots.BLUE, label="to [CLS]")
+ax.bar(layers + 0.19, to_sep, width=0.36, color=plots.QUIET, label="to both [SEP]")
 ax.set(xlabel="layer", ylabel="share of attention", ylim=(0, 1))
 ax.legend()
 plt.show()
@@ -780,12 +782,11 @@ differ = (sense[:, None] != sense) & other_opening
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two lines over the layers from input to after 5. Both start at 1. Same sense falls to 0.92 in the middle and 0.84 at the end. Other sense runs with it up to after layer 0, then below it by about 0.05, and ends at 0.79."}, "figure": {"caption": "Mean cosine between the vectors of light in sentences with different openings: of the same sense, and of different senses."}}
 names = ["input", *(f"after {i}" for i in range(6))]
 figure, ax = plt.subplots(figsize=(6.4, 3.0))
-for label, which, marker in (("same sense", alike, "o"), ("other sense", differ, "s")):
-    line = cosine[:, which].mean(dim=1)
-    ax.plot(range(7), line, marker=marker, label=label)
+for label, which in (("same sense", alike), ("other sense", differ)):
+    ax.plot(range(7), cosine[:, which].mean(dim=1), marker="o", label=label)
 ax.set_xticks(range(7), names)
 ax.set(ylabel="mean cosine", ylim=(0.75, 1.01))
-ax.legend()
+plots.name_lines(ax)
 plt.show()
 
 # %%

@@ -755,11 +755,10 @@ for i, (ax, (name, here)) in enumerate(zip(axes, shown.items(), strict=True)):
     plots.curves(steps, {"": here}, ax=ax, xlabel="step", ylabel=name)
 ax, beside = axes
 for name, baseline in baselines.items():
-    ax.axhline(baseline.perplexity, color=plots.GREY, linestyle="--", linewidth=1)
-    ax.text(steps[-1], baseline.perplexity * 1.03, name, ha="right", color=plots.GREY)
+    plots.reference(ax, baseline.perplexity, name, "right")
 ax.set(yscale="log", yticks=[30, 50, 100, 200], yticklabels=[30, 50, 100, 200])
 ax.minorticks_off()
-beside.axhline(0.5, color=plots.GREY, linestyle="--", linewidth=1)
+plots.reference(beside, 0.5)
 beside.set(ylim=(0, 1))
 plt.show()
 

@@ -424,7 +424,7 @@ for (name, line), colour in zip(curves.items(), colours[1:], strict=True):
 ax.set(xscale="log", xlabel="sentences learned from", ylabel="accuracy", ylim=(0.45, 1))
 ax.set_xticks([28, 84, 220], [28, 84, 220])
 ax.minorticks_off()
-ax.legend()
+plots.name_lines(ax)
 plt.show()
 
 # %% tags=["remove-cell"]
@@ -619,7 +619,7 @@ for ax, (task, n) in zip(
     shares = list(found[task].values())
     errors = [2 * (share * (1 - share) / n) ** 0.5 for share in shares]
     ax.bar(found[task].keys(), shares, yerr=errors, color=colours, ecolor=plots.INK)
-    ax.axhline(0.5, color=plots.GREY, linewidth=1)
+    plots.reference(ax, 0.5)
     ax.set(title=task, ylim=(0, 1))
     ax.tick_params(axis="x", rotation=20)
 axes[0].set_ylabel("accuracy")

@@ -46,28 +46,40 @@ cuts = [features.cut_text(tokenizer, *where) for where in asked_for]
 V = torch.stack([v[:, 0] for v in features.word_vectors(model, cuts)], dim=1)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. MiniLM, a small BERT, gives each its own, and the two meanings move apart. The picture shows the two directions in which the vectors vary most."}}
-MARKS = ((plots.BLUE, "o", 80), (plots.ORANGE, "s", 22))
+MARKS = ((plots.BLUE, "o", 60), (plots.ORANGE, "s", 50))
 
 
-def draw_senses(ax, vectors, word):
+def draw_senses(ax, vectors, word, size=1.0, named=False):
     """One word's vectors in two dimensions, a mark for each sense."""
     rows = [i for i, e in enumerate(examples) if e["word"] == word]
     flat = torch.zeros(len(rows), 2)
     if vectors[rows].std() > 0:
         flat = torch.from_numpy(PCA(2).fit_transform(vectors[rows]))
     senses = sorted({examples[i]["sense"] for i in rows})
-    for sense, (colour, mark, size) in zip(senses, MARKS, strict=True):
+    rim = {"edgecolors": plots.PAPER, "linewidths": 1}  # marks on one another are seen
+    for sense, (colour, mark, area) in zip(senses, MARKS, strict=True):
         x, y = flat[[examples[i]["sense"] == sense for i in rows]].T
-        ax.scatter(x, y, color=colour, marker=mark, s=size, lw=0, label=sense)
+        ax.scatter(x, y, color=colour, marker=mark, s=size * area, label=sense, **rim)
+        if named:
+            ink = {
+                "color": plots.WRITTEN.get(colour, colour),
+                "ha": "center",
+                "va": "top",
+            }
+            ax.text(x.mean(), 0.97, sense, transform=ax.get_xaxis_transform(), **ink)
+    ax.margins(0.12, 0.3 if named else 0.16)
+    ax.grid(False)
+    ax.set_facecolor(plots.PALE)
+    ax.spines[:].set_visible(False)
     ax.set(xticks=[], yticks=[])
 
 
-figure, axes = plots.small_multiples(2, columns=2, size=(3.0, 2.6))
+figure, axes = plots.small_multiples(2, columns=2, size=(3.4, 2.7))
 draw_senses(axes[0], torch.ones_like(V[0]), "light")
-draw_senses(axes[1], V[-1], "light")
+draw_senses(axes[1], V[-1], "light", named=True)
 axes[0].set(title="a table of vectors", xlim=(-1, 1), ylim=(-1, 1))
+axes[0].text(0.12, 0, "all 24", va="center", color=plots.GREY)
 axes[1].set_title("MiniLM, last layer")
-axes[1].legend(fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
 plt.show()
 
 # %% [markdown]
@@ -518,16 +530,19 @@ only = [(hits[i] & ~hits[1 - i]).sum().item() for i in (0, 1)]
 print("right by the last state only, by the mean only:", *only)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Accuracy over hidden states 0 to 6. All four words: 0.5 at state 0, 0.75 at 1, about 0.85 at 2 and 3, 0.82 at 4, 0.89 and 0.91 at 5 and 6. Light alone rises to 0.96. Bat alone has 0.5 at state 0, stays near 0.63 from 1 to 4 and ends at 0.75. Dashed lines: mean of the other words' static vectors at 0.80, position alone at 0.5."}, "figure": {"caption": "The nearest neighbour has the same meaning: share of the 96 sentences, by hidden state. Light is among the best, bat is the worst."}}
-figure, ax = plt.subplots(figsize=(6.4, 3.4))
-ax.plot(range(7), by_state, marker="o", color=plots.BLUE, label="all four words")
-for name, colour, mark in (("light", plots.GREEN, "s"), ("bat", plots.RED, "^")):
+figure, ax = plt.subplots(figsize=(6.8, 3.4))
+lines = {"all four words": by_state}
+for name in ("light", "bat"):
     rows = may & (number == sorted(set(word)).index(name))[:, None]
-    line = [accuracy(cosine, rows) for cosine in features.cosines_among(V)]
-    ax.plot(range(7), line, marker=mark, color=colour, lw=1.2, label=name)
-ax.axhline(by_others, color=plots.ORANGE, ls="--", label="mean of other words, static")
-ax.axhline(0.5, color=plots.GREY, ls=":", label="position alone; static vector")
-ax.set(xlabel="hidden state", ylabel="right neighbours", ylim=(0.2, 1.02))
-ax.legend(fontsize=9, ncols=2, loc="lower right")
+    lines[name] = [accuracy(cosine, rows) for cosine in features.cosines_among(V)]
+for (name, line), colour, width in zip(
+    lines.items(), (plots.BLUE, plots.GREEN, plots.RED), (2.8, 1.4, 1.4), strict=True
+):
+    ax.plot(range(7), line, color=colour, lw=width, label=name)
+plots.reference(ax, by_others, "the other words' mean", "right")
+plots.reference(ax, 0.5, "position alone; a static vector", "right")
+ax.set(xlabel="hidden state", ylabel="right neighbours", ylim=(0.45, 1.0))
+plots.name_lines(ax)
 plt.show()
 
 # %% tags=["remove-cell"]
@@ -563,10 +578,10 @@ assert right["bank"] + right["spring"] == 46 and right["bat"] == 18
 figure, axes = plots.small_multiples(8, columns=4, size=(1.8, 1.8))
 for row, name in enumerate(("light", "bat")):
     for ax, state in zip(axes[4 * row :], (0, 2, 4, 6), strict=False):
-        draw_senses(ax, V[state], name)
+        draw_senses(ax, V[state], name, size=0.5)
         ax.set_title(f"state {state}" if row == 0 else "")
     axes[4 * row].set_ylabel(name)
-    axes[4 * row + 3].legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))
+    axes[4 * row + 3].legend(loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0)
 plt.show()
 
 # %% [markdown]

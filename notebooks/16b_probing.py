@@ -371,21 +371,20 @@ assert 0.03 < of_relation[0] < 0.14 and of_relation[3] > of_relation[0] + 0.12
 assert max(map(abs, selectivity["tag", "untrained"])) < 0.08
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels, accuracy over the hidden states 0 to 6. Tag: MiniLM rises from 0.90 to 0.97 at state 2 and falls to 0.85; its control task falls from 0.68 to 0.49; the untrained BERT stays near 0.70 and its control task just below; a dashed line for the baseline by word is at 0.76. Relation: MiniLM rises from 0.72 to 0.82 at states 2 to 4 and falls to 0.68; its control task falls from 0.64 to 0.46; the untrained BERT stays near 0.60, its control task at 0.65; by word 0.52."}, "figure": {"caption": "Probes on each hidden state alone; 0 is the embeddings, 6 the last layer's output. Dotted: the control task for the same vectors."}}
-figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.4), sharey=True)
+figure, axes = plt.subplots(1, 2, figsize=(7.6, 3.4), sharey=True)
 styles = {
-    ("MiniLM", "real"): ("MiniLM", plots.BLUE, "-"),
-    ("MiniLM", "control"): ("MiniLM, control task", plots.BLUE, ":"),
-    ("untrained", "real"): ("untrained", plots.RED, "-"),
-    ("untrained", "control"): ("untrained, control task", plots.RED, ":"),
+    ("MiniLM", "real"): ("MiniLM", plots.BLUE, "-", 2.4),
+    ("MiniLM", "control"): ("its control task", plots.BLUE, ":", 1.6),
+    ("untrained", "real"): ("untrained", plots.QUIET, "-", 2.0),
+    ("untrained", "control"): ("its control task", plots.QUIET, ":", 1.6),
 }
 for ax, task in zip(axes, tasks, strict=True):
-    for (name, kind), (label, colour, line) in styles.items():
-        ax.plot(scores[task, name, kind], line, color=colour, label=label)
-    ax.axhline(usual[task], color=plots.GREY, linestyle="--", label="by word")
+    for (name, kind), (label, colour, line, width) in styles.items():
+        ax.plot(scores[task, name, kind], line, color=colour, label=label, lw=width)
+    plots.reference(ax, usual[task], "by word")
     ax.set(title=task, xlabel="hidden state", xticks=range(7), ylim=(0.4, 1.0))
 axes[0].set(ylabel="right")
-handles, labels = axes[0].get_legend_handles_labels()
-figure.legend(handles, labels, ncols=3, loc="outside lower center", fontsize=9)
+plots.name_lines(axes[1])
 plt.show()
 
 # %% [markdown]
@@ -598,19 +597,29 @@ for task, (n_classes, (y, y_test), _) in tasks.items():
     expected = expected_layer(differential[task])
     print(f"{task:8} centre of gravity {centre:.1f}, expected layer {expected:.1f}")
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with bars over the hidden states 0 to 6. Shares of the mix: for tags highest at state 2 with a quarter, the others between 0.08 and 0.17; for relations 0.45 at state 2, the others around 0.1. Differential scores: for tags 0.03 at state 1, 0.02 at state 2 and near zero after; for relations 0.06 at state 2, 0.02 at states 1 and 3 and near zero after. Vertical lines: centres of gravity at 2.6 and 2.5, expected layers at 1.4 and 2.1."}, "figure": {"caption": "Left: shares of a probe on all hidden states; lines: their centres of gravity. Right: differential scores; lines: expected layers."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with bars over the hidden states 0 to 6. Shares of the mix: for tags highest at state 2 with a quarter, the others between 0.08 and 0.17; for relations 0.45 at state 2, the others around 0.1. Differential scores: for tags 0.03 at state 1, 0.02 at state 2 and near zero after; for relations 0.06 at state 2, 0.02 at states 1 and 3 and near zero after. Triangles above: centres of gravity at 2.6 and 2.5, expected layers at 1.4 and 2.1."}, "figure": {"caption": "Left: shares of a probe on all hidden states; triangles: their centres of gravity. Right: differential scores; triangles: expected layers."}}
 figure, axes = plt.subplots(1, 2, figsize=(8.0, 3.0))
 for i, (task, colour) in enumerate((("tag", plots.BLUE), ("relation", plots.ORANGE))):
     shift = 0.4 * i - 0.2
     at = [x + shift for x in range(7)]
     centre = (torch.arange(7) * shares[task]).sum()
     expected = expected_layer(differential[task])
-    axes[0].bar(at, shares[task], width=0.38, color=colour, label=task)
-    axes[0].axvline(centre, color=colour, linestyle="--")
-    axes[1].bar(at[1:], differential[task], width=0.38, color=colour, label=task)
-    axes[1].axvline(expected, color=colour, linestyle="--")
-axes[0].set(title="share of the mix", xlabel="hidden state", xticks=range(7))
-axes[1].set(title="differential score", xlabel="hidden state", xticks=range(1, 7))
+    axes[0].bar(at, shares[task], width=0.36, color=colour, label=task)
+    axes[1].bar(at[1:], differential[task], width=0.36, color=colour, label=task)
+    for ax, where in zip(axes, (centre, expected), strict=True):  # above the panel
+        ax.plot(
+            where,
+            1.03,
+            "v",
+            color=colour,
+            clip_on=False,
+            transform=ax.get_xaxis_transform(),
+        )
+axes[0].set_title("share of the mix", pad=16)
+axes[1].set_title("differential score", pad=16)
+axes[0].set(xlabel="hidden state", xticks=range(7))
+axes[1].set(xlabel="hidden state", xticks=range(1, 7))
+axes[1].axhline(0, color=plots.QUIET, lw=0.8)
 axes[0].legend()
 plt.show()
 

@@ -682,8 +682,7 @@ for height, name in (
     (word_agreement, "counted words"),
     (full_agreement, "all of MiniLM"),
 ):
-    ax.axhline(height, color=plots.RED, lw=1.2, ls="--")
-    ax.text(3.5, height + 0.02, name, color=plots.RED)
+    plots.reference(ax, height, name, "right")
 ax.set(xlim=(-0.6, 4.6), ylim=(0, 1), ylabel="Spearman")
 plt.show()
 

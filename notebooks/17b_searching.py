@@ -49,7 +49,8 @@ def counted_words(texts):
 
 short = ["Why does the most probable translation come out too short?"]
 by_meaning = encoder.embed(corpus)
-fig, axes = plt.subplots(2, 1, figsize=(7, 3.2), sharex=True, layout="constrained")
+fig, axes = plt.subplots(2, 1, figsize=(6.8, 3.9), sharex=True)
+colours = iter((plots.QUIET, plots.BLUE))
 for ax, (name, nearness) in zip(
     axes,
     {
@@ -59,13 +60,17 @@ for ax, (name, nearness) in zip(
     strict=True,
 ):
     scores, places = nearness[0].topk(3)
-    ax.barh(range(3), scores, color=plots.BLUE, alpha=0.3)
+    ax.barh(range(3), scores, 0.26, color=next(colours))
     for row, i in enumerate(places):
-        ax.text(0.01, row, f"{sections[i].title} ({sections[i].chapter})", va="center")
-    ax.set(title=name, yticks=[], xlim=(0, 1))
-    ax.invert_yaxis()
-axes[1].set_xlabel("cosine with the question")
-fig.suptitle(short[0])
+        ax.text(
+            0, row - 0.42, f"{sections[i].title} ({sections[i].chapter})", va="center"
+        )
+        ax.text(
+            scores[row] + 0.01, row, f"{scores[row]:.2f}", va="center", color=plots.GREY
+        )
+    ax.set(title=name, yticks=[], xticks=[], xlim=(0, 0.9), ylim=(2.3, -0.8))
+    ax.spines[:].set_visible(False)
+fig.suptitle(f"“{short[0]}”", x=0.01, ha="left", weight="bold", fontsize=10.5)
 plt.show()
 
 # %% tags=["remove-cell"]

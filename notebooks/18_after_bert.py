@@ -76,6 +76,7 @@ gains = sorted(
 figure, (ax, beside) = plt.subplots(1, 2, figsize=(8.2, 3.2))
 colours = [plots.GREY] * 3 + [plots.BLUE] * 2 + [plots.ORANGE]
 ax.barh(list(averages), list(averages.values()), color=colours)
+ax.grid(False)
 for y, average in enumerate(averages.values()):
     ink = "black" if y == 5 else "white"
     ax.text(average - 1, y, f"{average:.1f}", ha="right", va="center", color=ink)

@@ -325,6 +325,7 @@ for y, of in zip(places, needed.values(), strict=True):
 cases_named = [f"{n} tokens, {'formula' if by else 'fused'}" for n, by in cases]
 ax.set(yticks=places, yticklabels=cases_named, xlabel="gigabytes")
 ax.invert_yaxis()
+ax.grid(False)
 plt.show()
 
 # %% [markdown]

@@ -24,6 +24,7 @@ from sphinx.application import Sphinx
 from squeezed_plots import JOINT, squeezed
 from stacked_plots import side_by_side, stacked
 
+from lectures_lib.show import plots
 from lectures_lib.show.palette import colour
 from lectures_lib.show.plots import (
     BLUE,
@@ -120,7 +121,7 @@ def dark(svg: str) -> str:
     else:  # a picture does not glare on a dark page
         svg = in_the_dark(SHAPE.sub(_kept, svg) if WHITE_TEXT.search(svg) else svg)
         svg = IMAGE.sub(rf"\g<1>filter:brightness({DIMMED});", svg)
-    return JOINT.sub(f"stroke: {DARK[GROUND]}; stroke-width: 1.2", svg)
+    return JOINT.sub(f"stroke: {DARK[GROUND]}; stroke-width: {plots.JOINT:g}", svg)
 
 
 def _kept(shape: re.Match) -> str:

@@ -17,9 +17,11 @@ from itertools import combinations
 from matplotlib.transforms import Affine2D, Bbox
 from stacked_plots import NUMBER, PAD, affine, boxes, pieces_of, words
 
+from lectures_lib.show import plots
+
 LEAST = 0.6  # of a panel's width: narrower it would be another picture
 TOUCH = 1  # points that two words may share, by our measure of their letters
-JOINT = re.compile(r"stroke: #ffffff; stroke-width: 1\.2\b", re.IGNORECASE)  # between squares
+JOINT = re.compile(rf"stroke: #ffffff; stroke-width: {plots.JOINT:g}\b", re.I)  # between squares
 SVG, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 ET.register_namespace("", SVG[1:-1])
 ET.register_namespace("xlink", LINK[1:-5])

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from torch import Tensor
@@ -42,8 +42,23 @@ WRITTEN = {
     PURPLE: colour("series_5"),
     QUIET: colour("quiet"),
 }
-SEQUENTIAL = "Blues"  # for weights, from 0 up
-DIVERGING = "PuOr_r"  # for signed values, around 0
+JOINT = 1.2  # points between the squares of a heat map
+
+
+def _scale(name: str, *stops: str) -> str:
+    """Make a heat map's scale known to matplotlib under this name; its colours, the lowest value's
+    first, change in lightness from one to the next.
+    """
+    colormaps.register(LinearSegmentedColormap.from_list(name, stops), force=True)
+    return name
+
+
+# For weights, from 0 up, in the hue of a share; and for signed values, around 0.
+SHARE = (colour("share", role="mark"), colour("share"))
+SEQUENTIAL = _scale("shares", "#f7fafe", "#cfe3fa", "#8fc1f4", *SHARE, "#083f70")
+DIVERGING = _scale(
+    "signs", "#4a3aa0", "#8d80d6", "#d5cff2", "#fbfbfd", "#fbdcae", "#ee9f3a", "#b35f00"
+)
 PARTS = ("encoder", "decoder")
 # What changes in the dark theme.
 DARK = {PAPER: "none", GROUND: colour("paper", "dark")} | {
@@ -66,20 +81,29 @@ def style() -> None:
     plt.rcParams.update(
         {
             **dict.fromkeys(("figure.facecolor", "axes.facecolor"), PAPER),
-            **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor"), INK),
-            **dict.fromkeys(("xtick.color", "ytick.color", "axes.titlecolor"), INK),
-            "figure.figsize": (6.4, 3.4),
+            **dict.fromkeys(("text.color", "axes.titlecolor"), INK),
+            # what is measured is louder than what it is measured with
+            **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), GREY),
+            **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), QUIET),
+            "figure.figsize": (6.8, 3.3),
             "figure.dpi": 110,
             "savefig.bbox": "tight",
             "figure.constrained_layout.use": True,
-            "font.size": 11,
-            "axes.titlesize": 11,
+            "font.size": 10.5,  # on a wide page as large as the letters of a drawing
+            "axes.titlesize": 10.5,
             "axes.titlelocation": "left",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
+            "axes.titlepad": 8,
+            **dict.fromkeys(("axes.spines.top", "axes.spines.right", "axes.spines.left"), False),
+            "axes.axisbelow": True,
+            "axes.grid": True,
+            "axes.grid.axis": "y",
+            "grid.linewidth": 0.7,
+            "ytick.major.size": 0,
+            "xtick.major.size": 3,
             **dict.fromkeys(("grid.color", "legend.edgecolor"), FRAME),
             "axes.prop_cycle": plt.cycler(color=CYCLE),
-            "lines.linewidth": 2.0,
+            "lines.linewidth": 2.2,
+            "lines.solid_capstyle": "round",
             "legend.frameon": False,
             "legend.facecolor": GROUND,
             "image.cmap": SEQUENTIAL,
@@ -144,12 +168,13 @@ def heatmap(
     for spine in ax.spines.values():
         spine.set_visible(False)
     ax.tick_params(which="both", length=0)
+    ax.grid(False)
     _label(ax, rows, columns)
     # white joints between the squares, as long as there is room for them
     if max(array.shape) <= 20:
         ax.set_xticks(np.arange(0.5, array.shape[1] - 1), minor=True)
         ax.set_yticks(np.arange(0.5, array.shape[0] - 1), minor=True)
-        ax.grid(which="minor", color="white", linewidth=1.2)
+        ax.grid(which="minor", axis="both", color="white", linewidth=JOINT)
     if numbers is not None:
         _write_numbers(ax, array, numbers, image)
     ax.set_title(title)
@@ -185,20 +210,63 @@ def curves(
     ax = plt.subplots()[1] if ax is None else ax
     x = np.asarray(x, dtype=float)
     for name, y in ys.items():
-        (line,) = ax.plot(x, np.asarray(y, dtype=float), label=name)
-        if direct_labels:
-            ax.annotate(
-                name,
-                (x[-1], float(np.asarray(y)[-1])),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-                color=WRITTEN.get(line.get_color(), line.get_color()),
-            )
-    if not direct_labels:
+        ax.plot(x, np.asarray(y, dtype=float), label=name)
+    if direct_labels:
+        name_lines(ax)
+    else:
         ax.legend()
     ax.set(xlabel=xlabel, ylabel=ylabel)
     return ax
+
+
+def name_lines(ax: Axes) -> None:
+    """Write the label of each line at its right end, in its colour; names that would lie on one
+    another are moved apart. Set the axis's limits before.
+    """
+    lines = [line for line in ax.lines if not line.get_label().startswith("_")]
+    ends = [(float(line.get_xdata()[-1]), float(line.get_ydata()[-1])) for line in lines]
+    points = 72 / ax.figure.dpi
+    heights = [points * float(ax.transData.transform(end)[1]) for end in ends]
+    for line, end, own, height in zip(lines, ends, heights, _apart(heights), strict=True):
+        ax.annotate(
+            line.get_label(),
+            end,
+            xytext=(6, height - own),
+            textcoords="offset points",
+            va="center",
+            color=WRITTEN.get(line.get_color(), line.get_color()),
+        )
+
+
+def _apart(heights: list[float], room: float = 13.0) -> list[float]:
+    """The heights, in points, moved as little as leaves `room` between neighbours."""
+    order = np.argsort(heights)
+    moved = np.array(heights, dtype=float)[order]
+    for _ in range(100):
+        lacking = np.clip(room - np.diff(moved), 0, None)
+        moved[1:] += lacking / 2
+        moved[:-1] -= lacking / 2
+    found = np.empty_like(moved)
+    found[order] = moved
+    return found.tolist()
+
+
+def reference(ax: Axes, height: float, name: str = "", side: str = "left") -> None:
+    """A thin dashed line across the axes: what the rest is compared with, and its name above it at
+    the "left" or the "right".
+    """
+    ax.axhline(height, color=QUIET, linewidth=1, linestyle=(0, (3, 3)), zorder=1)
+    if name:
+        ax.annotate(
+            name,
+            (float(side == "right"), height),
+            xycoords=ax.get_yaxis_transform(),
+            xytext=(-4 if side == "right" else 4, 3),
+            textcoords="offset points",
+            ha=side,
+            color=GREY,
+            fontsize=9.5,
+        )
 
 
 def _label(ax: Axes, rows: Sequence[object] | None, columns: Sequence[object] | None) -> None:

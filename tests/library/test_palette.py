@@ -24,10 +24,18 @@ EXCEPTIONS = {
         "#fffffe": "paper, told by it from the white of a heat map",
         "#fffeff": "a ground that hides, told by it from both",
         "#000000": "a number on a square of a heat map",
+        **dict.fromkeys(
+            ("#f7fafe", "#cfe3fa", "#8fc1f4", "#083f70"),
+            "the scale of shares, in the hue of a share",
+        ),
+        **dict.fromkeys(
+            ("#4a3aa0", "#8d80d6", "#d5cff2", "#fbfbfd", "#fbdcae", "#ee9f3a", "#b35f00"),
+            "the scale of signs",
+        ),
     },
     "book/_ext/heat_maps.py": {
-        "#3d9be0": "the hue of matplotlib's scale Blues",
-        "#8a6fdb": "the hue of matplotlib's scale PuOr, below zero",
+        "#3d9be0": "the hue of the scale of shares",
+        "#8a6fdb": "the hue of the scale of signs, below zero",
         "#d98a1e": "above zero",
         "#7c8894": "around zero",
         "#000000": "a number on a square",

@@ -3,6 +3,7 @@ the dark theme changes paper, ink and the book's colours alone.
 """
 
 import io
+from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -24,6 +25,7 @@ def drawn() -> str:
     plots.style()
     figure, (left, right) = plt.subplots(1, 2)
     plots.curves([0, 1, 2], {"a curve": [1, 2, 4]}, ax=left, xlabel="steps")
+    left.set_title("A title")
     plots.heatmap(torch.tensor([[0.0, 1.0], [0.5, 0.25]]), numbers=".2f", ax=right)
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
@@ -87,6 +89,39 @@ def test_a_curves_own_label_can_be_read():
     ax = plots.curves([0, 1], {name: [0, 1] for name in "abcdef"})
     for label in ax.texts:
         assert contrast(label.get_color(), DAY) >= 4.5
+
+
+def test_names_at_the_ends_of_lines_do_not_lie_on_one_another():
+    plots.style()
+    ends = {"one": 1.0, "as high": 1.0, "nearly": 0.99, "far below": 0.2}
+    ax = plots.curves([0, 1], {name: [0, end] for name, end in ends.items()})
+    ax.figure.canvas.draw()
+    at = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert list(at) == list(ends)
+    boxes = sorted(at.values(), key=lambda box: box.y0)
+    assert all(below.y1 <= above.y0 + 1 for below, above in pairwise(boxes))
+    assert at["far below"] is boxes[0] and at["nearly"] is boxes[1], "their order stays"
+    alone = plots.curves([0, 1], {"alone": [0, 1]})
+    assert alone.texts[0].get_position()[1] == pytest.approx(0), "nothing to make room for"
+    plt.close("all")
+
+
+def test_lines_without_a_name_get_none():
+    ax = plt.subplots()[1]
+    ax.plot([0, 1], [0, 1])
+    plots.reference(ax, 0.5, "by chance")
+    plots.name_lines(ax)
+    assert [text.get_text() for text in ax.texts] == ["by chance"]
+    plt.close()
+
+
+@pytest.mark.parametrize("scale", [plots.SEQUENTIAL, plots.DIVERGING])
+def test_a_scales_lightness_alone_carries_the_number(scale):
+    colours = plots.colormaps[scale](range(256))
+    on_paper = [contrast(to_hex(colour), DAY) for colour in colours]
+    for half in (on_paper,) if scale == plots.SEQUENTIAL else (on_paper[127::-1], on_paper[128:]):
+        assert all(a <= b + 0.02 for a, b in pairwise(half))
+        assert half[0] < 1.1 and half[-1] > 4.5
 
 
 @pytest.mark.parametrize("name", [*plots.CYCLE, plots.QUIET])

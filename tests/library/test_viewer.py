@@ -16,6 +16,8 @@ import pytest
 import torch
 
 import lectures_lib.show.viewer as viewer
+from lectures_lib.show import palette
+from lectures_lib.show.contrast import contrast
 from lectures_lib.show.viewer import AttentionViewer, quantise
 
 TOKENS = ["[CLS]", "the", "cat", "sat"]
@@ -261,3 +263,18 @@ def test_it_stays_small():
     assert (
         len(AttentionViewer(tokens, random_weights(6, 12, 16, 16))._repr_html_().encode()) < 60_000
     )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_number_of_the_still_picture_can_be_read_on_its_square(scheme):
+    data = bytes.fromhex(palette.colour("share", scheme, "mark")[1:])
+    paper = bytes.fromhex(palette.colour("paper", scheme)[1:])
+    for level in range(1, 17):
+        mixed = [
+            round((level * a + (16 - level) * b) / 16) for a, b in zip(data, paper, strict=True)
+        ]
+        assert contrast(palette.colour("ink", scheme), "#" + bytes(mixed).hex()) >= 4.5
+    style = unquote(
+        Page(AttentionViewer(TOKENS, random_weights(1, 1, 4, 4))._repr_html_()).only("img")["src"]
+    )
+    assert f".data{{fill:{palette.colour('share', scheme, 'mark')}}}" in style

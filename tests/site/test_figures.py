@@ -110,7 +110,7 @@ def test_in_the_dark_a_plot_stands_on_the_page_itself(tab, address):
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-@pytest.mark.parametrize("scale", ["Blues", "PuOr_r"])
+@pytest.mark.parametrize("scale", [plots.SEQUENTIAL, plots.DIVERGING])
 def test_a_scale_for_the_dark_turns_its_lightness_round(scale):
     """What says most shines, what says least is dark; and a number that is read on a square, in
     white or black, is read on the dark one in the other.
@@ -159,7 +159,7 @@ def test_a_map_of_signed_values_has_a_key(signed):
     assert key.text_content() == ("below 00above 0" if signed else "")
     for theme, scale in (("by-day", heat_maps.scale_of), ("by-night", heat_maps.dark_scale)):
         colours = re.findall(rf"--{theme}:[^;]*?(#\w+).*?(#\w+)\)", heat_maps.key(drawn))
-        ends = ["#" + bytes(scale("PuOr_r")[at].tolist()).hex() for at in (0, 255)]
+        ends = ["#" + bytes(scale(plots.DIVERGING)[at].tolist()).hex() for at in (0, 255)]
         assert colours == ([tuple(ends)] if signed else [])
 
 
@@ -181,14 +181,14 @@ def test_a_key_has_the_colours_of_its_map(tab, address, theme):
         "one => getComputedStyle(one).backgroundImage"
     )
     scale = heat_maps.scale_of if theme == "light" else heat_maps.dark_scale
-    assert f"rgb({', '.join(map(str, scale('PuOr_r')[255].tolist()))})" in painted
+    assert f"rgb({', '.join(map(str, scale(plots.DIVERGING)[255].tolist()))})" in painted
 
 
 IMAGE = re.compile(r"data:image/png;base64,([^\"]+)")
 BLACK_WORD = re.compile(r"<text\b[^>]*fill: #000000")
 UNCOLOURED_WORD = re.compile(r"<text\b(?![^>]*fill:)[^>]*style=[^>]*>")
 WHITE_WORD = re.compile(r"<text\b[^>]*fill: #ffffff")
-WHITE_JOINT = "stroke: #ffffff; stroke-width: 1.2"
+WHITE_JOINT = f"stroke: #ffffff; stroke-width: {plots.JOINT:g}"
 GROUNDS = {theme: colour("paper", theme) for theme in ("light", "dark")}
 WORD = re.compile(r"<text\b[^>]*?fill: (#[0-9a-fA-F]{6})")
 

@@ -15,10 +15,12 @@ FONT = 13
 LONGEST = 16  # characters of a label before it is cut
 
 # An image's style sheet knows nothing of the page's.
-COLOURED = "text{{fill:{ink}}}.paper{{fill:{paper}}}.data{{fill:{share}}}.grid{{stroke:{frame}}}.chosen{{stroke:{active}}}.strong{{fill:{paper}}}.note{{fill:{neutral}}}"
+COLOURED = "text{{fill:{ink}}}.paper{{fill:{paper}}}.data{{fill:{share}}}.grid{{stroke:{frame}}}.chosen{{stroke:{active}}}.note{{fill:{neutral}}}"
 LIGHT, DARK = (
     COLOURED.format(
-        **{name: palette.colour(name, scheme) for name in (*palette.ON_A_CARD, *COLOURS)}
+        share=palette.colour("share", scheme, "mark"),  # ink is read on all of it
+        active=palette.colour("active", scheme),
+        **{name: palette.colour(name, scheme) for name in palette.ON_A_CARD},
     )
     for scheme in ("light", "dark")
 )
@@ -30,11 +32,11 @@ text{{font:13px system-ui,-apple-system,'Segoe UI',sans-serif}}.chosen{{fill:non
 """
 
 
-def shade(weight: float) -> float:
-    """How much ink a weight gets, 0 to 1. The square root lifts small weights; `viewer.js` has the
+def shade(weights: np.ndarray) -> np.ndarray:
+    """How much colour weights get, 0 to 1. The square root lifts small ones; `viewer.js` has the
     same.
     """
-    return weight**0.5
+    return weights**0.5
 
 
 def strongest(keys: list[str], row: np.ndarray, n: int = 3) -> list[str]:
@@ -92,7 +94,7 @@ def picture(
 
 def _cells(weights: np.ndarray, left: int, top: int) -> list[str]:
     """One path for each of 16 shades, so that a large matrix stays small."""
-    levels = np.rint(np.sqrt(weights) * 16).astype(int)
+    levels = np.rint(16 * shade(weights)).astype(int)
     paths = []
     for level in range(1, 17):
         squares = "".join(f"M{j} {i}h1v1h-1" for i, j in np.argwhere(levels == level).tolist())
@@ -109,7 +111,7 @@ def _numbers(weights: np.ndarray, left: int, top: int) -> list[str]:
             f"{100 * weights[i, j]:.0f}",
             left + CELL * (j + 0.5),
             top + CELL * (i + 0.5) + 4,
-            "small strong" if shade(weights[i, j]) > 0.58 else "small",
+            "small",
         )
         for i, j in places
     ]
