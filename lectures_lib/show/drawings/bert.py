@@ -92,13 +92,17 @@ def sees(
     grid = drawing.matrix(
         x,
         y,
-        [[signs[c] if i != j else "" for j, c in enumerate(row)] for i, row in enumerate(cells)],
+        [[""] * len(row) for row in cells],
         cell,
         [[colours[c] for c in row] for row in cells],
         rows=WORDS if labelled else (),
         hidden=(square == 0).tolist(),
         size=13,
     )
+    for i, row in enumerate(cells):
+        for j, c in enumerate(row):
+            if signs[c] and i != j:
+                drawing.text(*grid.centre(i, j), signs[c], size=13)
     for j, word in enumerate(WORDS):
         drawing.text(x + (j + 0.5) * cell[0], y - 11 - 13 * (j % 2), word, size=12)
     wide, high = cell

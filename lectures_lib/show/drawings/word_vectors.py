@@ -248,9 +248,9 @@ def draw_plane(
     for angle, (name, colour) in arrows.items():
         tx, ty = _tip(ox, oy, angle, 0.8 * far)
         drawing.arrow([(ox, oy), (tx, ty)], colour, 3.5)
-        drawing.text(
-            right - 8, ty - 18, name, size=stage.size - (stage.size > 13), anchor="end", bold=True
-        )
+        small = stage.size <= 13  # and no room for broad letters
+        size = stage.size - (not small)
+        drawing.text(right - 7, ty - 18, name, size=size, anchor="end", bold=not small)
 
 
 def _tip(x: Number, y: Number, angle: Number, far: Number) -> tuple[Number, Number]:
