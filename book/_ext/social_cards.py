@@ -24,7 +24,7 @@ SIZE, EDGE = (1200, 630), 56
 SCALE = 2  # of the size that a browser gives a figure
 WHITE, INK, MUTED, BLUE, ASKS = map(palette.colour, ("paper", "ink", "neutral", "control", "query"))
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
-VARIABLE = re.compile(r"var\(--c-(\w+)(?:-(soft|edge))?\)")
+VARIABLE = re.compile(r"var\(--c-(\w+)(?:-(\w+))?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
 ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
 WORD = re.compile(r'<text (?:class="(\w+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')

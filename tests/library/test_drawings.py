@@ -226,11 +226,22 @@ def test_only_colours_of_the_palette(drawing):
         )
 
 
-def test_every_variable_has_a_colour_in_both_schemes(drawing):
-    svg = drawing.svg()
-    light, dark = re.search(r"@media screen", svg).start(), len(svg)
-    for name in set(re.findall(r"var\(--c-([\w-]+)\)", svg)):
-        assert f"--c-{name}:#" in svg[:light] and f"--c-{name}:#" in svg[light:dark]
+def test_every_variable_has_a_colour_in_both_schemes_and_no_other_is_written(drawing):
+    light, dark = drawing.svg().split("@media screen", 1)
+    used = set(re.findall(r"var\(--c-([\w-]+)\)", light + dark))
+    for scheme in (light, dark):
+        assert set(re.findall(r"--c-([\w-]+):#", scheme)) == used
+
+
+def test_what_lies_side_by_side_without_outlines_is_parted_by_paper():
+    canvas = Canvas("cells", 200, 100, "t", "d", "c")
+    canvas.matrix(20, 20, [["1", ""], ["", ""]], colour=[["encoder"] * 2, ["neutral"] * 2])
+    canvas.box(120, 20, 40, 20)
+    canvas.box(120, 60, 40, 20, colour="paper", dashed=True)
+    kinds = re.findall(r'<rect [^>]*class="([^"]*)"', canvas.svg())[1:]
+    cells = ["f-encoder", "d-encoder", "f-residual", "f-residual"]
+    assert kinds[:4] == [f"{cell} s-paper" for cell in cells]
+    assert kinds[4:] == ["f-neutral e-neutral", "f-paper s-neutral"]  # dashes are not pale
 
 
 def test_the_systems_preference_does_not_overrule_the_page(drawing):
