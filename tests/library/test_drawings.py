@@ -558,10 +558,7 @@ def test_shift_is_the_librarys():
 def test_hands_of_the_clocks_are_the_sinusoids():
     vector = sinusoidal_positions(positions.N, positions.D_MODEL)[positions.FRAMED]
     assert any(", ".join(written(vector, ".2f")) in text for text in texts(draw("clocks").svg()))
-    drawn = {
-        (x, y)
-        for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4"', draw("clocks").svg())
-    }
+    drawn = set(re.findall(r'd="M([\d.]+) ([\d.]+)a3.5 3.5 ', draw("clocks").svg()))
     assert len(drawn) == positions.N * positions.D_MODEL // 2
 
 

@@ -41,9 +41,7 @@ def cross(drawing: Canvas, x: Number, y: Number) -> None:
     drawing.text(x, y, "Cross-encoder", bold=True, anchor="start", size=16)
     drawing.box(x + 88, y + 26, 140, 40, "score", "prediction", bold=True)
     drawing.arrow([(x + 158, y + 200), (x + 158, y + 70)], "encoder", 2.5)
-    drawing.box(
-        x, y + 200, 316, 64, "BERT", "encoder", bold=True, note="words of A look at words of B"
-    )
+    drawing.box(x, y + 200, 316, 64, "BERT", "encoder", note="words of A look at words of B")
     for middle in (x + 74, x + 242):
         drawing.arrow([(middle, y + 308), (middle, y + 268)], "encoder", 2.5)
     sentences(drawing, x, y + 308)
