@@ -33,12 +33,15 @@ import matplotlib.pyplot as plt
 from lectures_lib.show import palette, plots
 
 
-def box(ax, corner, width, height, text, part):
-    """A box with a text in its middle, in the colours of its part of the model."""
-    style = {"linewidth": 2, "zorder": 3, "edgecolor": palette.colour(part)}
-    style["facecolor"] = palette.colour(part, role="soft")
+def box(ax, corner, width, height, text, part, framed=False):
+    """A box with a text in its middle, in the colour of its part of the model; framed: the one that
+    is the point.
+    """
+    style = {"facecolor": palette.colour(part, role="soft"), "zorder": 3}
+    style |= {"edgecolor": plots.INK, "linewidth": 2} if framed else {}
     ax.add_patch(plt.Rectangle(corner, width, height, **style))
     style = {"ha": "center", "va": "center", "zorder": 4}
+    style["fontweight"] = "bold" if framed else "normal"
     ax.text(corner[0] + width / 2, corner[1] + height / 2, text, **style)
 
 
@@ -47,21 +50,21 @@ def chain(ax, words, x, y, part):
     for word in words:
         if x > 0:
             ax.annotate("", (x, y), (x - 0.7, y), arrowprops=ARROW)
-        width = 0.34 * len(word) + 0.7
+        width = 0.42 * len(word) + 1
         box(ax, (x, y - 0.4), width, 0.8, word, part)
         x += width + 0.7
     return x
 
 
 ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
-figure, ax = plt.subplots(figsize=(7.0, 2.4))
+figure, ax = plt.subplots(figsize=(7.6, 2.4))
 end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, "encoder")
-box(ax, (end, 0.3), 2.4, 2.3, "one\nvector", "neutral")
+box(ax, (end, 0.3), 3.6, 2.3, "one\nvector", "neutral", framed=True)
 ax.annotate("", (end, 2.2), (end - 0.7, 2.2), arrowprops=ARROW)
 words = ["fünf", "und", "neunzig", ",", "achtzehn"]
-last = chain(ax, words, end + 3.1, 0.7, "decoder")
+last = chain(ax, words, end + 4.3, 0.7, "decoder")
 ax.text(0, 2.8, "encoder: reads", va="bottom")
-ax.text(end + 3.1, 1.3, "decoder: writes", va="bottom")
+ax.text(end + 4.3, 1.3, "decoder: writes", va="bottom")
 ax.set(xlim=(-0.2, last), ylim=(0.1, 3.2))
 ax.set_axis_off()
 plt.show()

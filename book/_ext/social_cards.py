@@ -24,7 +24,7 @@ SIZE, EDGE = (1200, 630), 56
 SCALE = 2  # of the size that a browser gives a figure
 WHITE, INK, MUTED, BLUE, ASKS = map(palette.colour, ("paper", "ink", "neutral", "control", "query"))
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
-VARIABLE = re.compile(r"var\(--c-(\w+)(-soft)?\)")
+VARIABLE = re.compile(r"var\(--c-(\w+)(?:-(\w+))?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
 ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
 WORD = re.compile(r'<text (?:class="(\w+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')
@@ -97,9 +97,7 @@ def first_figure(app: Sphinx, doctree: nodes.document) -> dict[str, str] | None:
 
 def coloured(drawing: str, theme: str) -> str:
     """A drawing with the colours of one theme in place of the page's variables."""
-    return VARIABLE.sub(
-        lambda name: palette.colour(name[1], theme, "soft" if name[2] else "line"), drawing
-    )
+    return VARIABLE.sub(lambda name: palette.colour(name[1], theme, name[2] or "line"), drawing)
 
 
 def in_pixels(svg: str, ground: str = WHITE) -> Image.Image:

@@ -1,11 +1,15 @@
 """The course's colours, of all figures: one for each thing that is drawn again and again, in a light
 and a dark scheme. The data is `palette.json`; a test refuses a colour of a figure that is not in it.
 
-A name has in each scheme one to three colours:
+A name has in each scheme one to five colours:
 
 - `line`, for strokes and for text: at least 4.5 : 1 against the paper (a `frame`, which says
   nothing, is paler);
 - `soft`, a ground on which ink is read (at least 4.5 : 1);
+- `edge`, around such a ground in a drawing: paler than the line, so that the eye goes to what is
+  written there and not to its outline;
+- `deep`, what has no text and is seen without an outline, on paper or on the soft ground; ink can
+  be read on it, too;
 - `mark`, for what is seen and not read, a curve or a bar: at least 3 : 1 against the paper.
 
 What the names mean:
@@ -36,7 +40,7 @@ Who wants the same colours:
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 PALETTE: dict[str, dict[str, dict[str, str]]] = json.loads(
@@ -62,7 +66,8 @@ def colour(name: str, scheme: str = "light", role: str = "line") -> str:
     Args:
         name: what is drawn: "query", "key", "mask", … (the keys of `palette.json`).
         scheme: "light" or "dark".
-        role: "line" for strokes and text, "soft" for a ground under ink, "mark" for curves and bars.
+        role: "line" for strokes and text, "soft" for a ground under ink, "edge" for what is around
+            it, "deep" for what has no text, "mark" for curves and bars.
 
     Raises:
         ValueError: for what is not in the palette; the message lists what is.
@@ -77,13 +82,16 @@ def colour(name: str, scheme: str = "light", role: str = "line") -> str:
     return PALETTE[name][scheme][role]
 
 
-def variables(names: Iterable[str], scheme: str) -> str:
-    """The named colours as CSS variables: `--c-query:#0b61a8;--c-query-soft:#b9d7f7;…`."""
-    return "".join(
-        f"--c-{name}{'' if role == 'line' else f'-{role}'}:{colour(name, scheme, role)};"
+def variables(names: Iterable[str], scheme: str, wanted: Container[str] | None = None) -> str:
+    """The named colours as CSS variables: `--c-query:#0b61a8;--c-query-soft:#b9d7f7;…`; of these
+    only the `wanted`, such as `--c-query-soft`.
+    """
+    each = (
+        (f"--c-{name}{'' if role == 'line' else f'-{role}'}", colour(name, scheme, role))
         for name in names
         for role in PALETTE[name][scheme]
     )
+    return "".join(f"{name}:{value};" for name, value in each if wanted is None or name in wanted)
 
 
 def schemes(part: str, names: Iterable[str]) -> str:

@@ -79,7 +79,7 @@ def width(text: str, size: float, bold: bool) -> float:
 
 def classes(element: ET.Element) -> dict[str, str]:
     """The colour of its text, fill and stroke: {"t": "ink"}, {"f": "query", "s": "query"}, …"""
-    return dict(re.findall(r"\b([tlfs])-(\w+)", element.get("class", "")))
+    return dict(re.findall(r"\b([tlfsed])-(\w+)", element.get("class", "")))
 
 
 def layers(svg: str) -> list[Label | Ground]:
@@ -87,11 +87,11 @@ def layers(svg: str) -> list[Label | Ground]:
     found: list[Label | Ground] = []
     for element in ET.fromstring(svg).iter():
         kind = classes(element)
-        if element.tag == f"{SVG}rect" and ("f" in kind or "l" in kind):
+        if element.tag == f"{SVG}rect" and kind.keys() & {"f", "d", "l"}:
             x, y, w, h = (float(element.get(name)) for name in ("x", "y", "width", "height"))
-            found.append(
-                Ground(x, y, x + w, y + h, f"{kind['f']}-soft" if "f" in kind else kind["l"])
-            )
+            roles = {"f": "soft", "d": "deep", "l": "line"}
+            fills = [f"{kind[k]}-{role}" for k, role in roles.items() if k in kind]
+            found.append(Ground(x, y, x + w, y + h, *fills))
         if element.tag == f"{SVG}circle":
             x, y, r = (float(element.get(name)) for name in ("cx", "cy", "r"))
             found.append(Ground(x - r, y - r, x + r, y + r, f"{kind['f']}-soft"))
@@ -132,9 +132,9 @@ def too_pale(svg: str) -> list[str]:
         fill = [g.fill for g in below if g.left <= x <= g.right and g.top <= layer.y <= g.bottom][
             -1
         ]
-        name, _, soft = fill.partition("-")
+        name, _, role = fill.partition("-")
         for scheme in ("light", "dark"):
-            ground = palette.colour(name, scheme, "soft" if soft else "line")
+            ground = palette.colour(name, scheme, role)
             if contrast(palette.colour(layer.colour, scheme), ground) < 4.5:
                 bad.append(f"{layer.words!r}: {layer.colour} on {fill}, {scheme}")
     return bad
@@ -226,11 +226,22 @@ def test_only_colours_of_the_palette(drawing):
         )
 
 
-def test_every_variable_has_a_colour_in_both_schemes(drawing):
-    svg = drawing.svg()
-    light, dark = re.search(r"@media screen", svg).start(), len(svg)
-    for name in set(re.findall(r"var\(--c-([\w-]+)\)", svg)):
-        assert f"--c-{name}:#" in svg[:light] and f"--c-{name}:#" in svg[light:dark]
+def test_every_variable_has_a_colour_in_both_schemes_and_no_other_is_written(drawing):
+    light, dark = drawing.svg().split("@media screen", 1)
+    used = set(re.findall(r"var\(--c-([\w-]+)\)", light + dark))
+    for scheme in (light, dark):
+        assert set(re.findall(r"--c-([\w-]+):#", scheme)) == used
+
+
+def test_what_lies_side_by_side_without_outlines_is_parted_by_paper():
+    canvas = Canvas("cells", 200, 100, "t", "d", "c")
+    canvas.matrix(20, 20, [["1", ""], ["", ""]], colour=[["encoder"] * 2, ["neutral"] * 2])
+    canvas.box(120, 20, 40, 20)
+    canvas.box(120, 60, 40, 20, colour="paper", dashed=True)
+    kinds = re.findall(r'<rect [^>]*class="([^"]*)"', canvas.svg())[1:]
+    cells = ["f-encoder", "d-encoder", "f-residual", "f-residual"]
+    assert kinds[:4] == [f"{cell} s-paper" for cell in cells]
+    assert kinds[4:] == ["f-neutral e-neutral", "f-paper s-neutral"]  # dashes are not pale
 
 
 def test_the_systems_preference_does_not_overrule_the_page(drawing):
@@ -302,18 +313,27 @@ def test_unknown_drawing_is_refused_with_the_names_of_all():
 # The palette
 
 
+ROLES = {"line", "soft", "edge", "deep", "mark"}
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", palette.PALETTE)
 def test_palette_is_readable(name, scheme):
     """A frame says nothing: what is in it is seen without it."""
     paper, ink = palette.colour("paper", scheme), palette.colour("ink", scheme)
     roles = palette.PALETTE[name][scheme]
-    assert roles.keys() == palette.PALETTE[name]["light"].keys() <= {"line", "soft", "mark"}
+    assert roles.keys() == palette.PALETTE[name]["light"].keys() <= ROLES
     if name not in ("paper", "frame"):
         assert contrast(roles["line"], paper) >= 4.5
     if "soft" in roles and name not in ("paper", "ink"):
         assert contrast(ink, roles["soft"]) >= 4.5
         assert contrast(roles["line"], roles["soft"]) >= 3
+    if "edge" in roles:  # seen beside its ground and the paper, but paler than the line
+        for ground in (roles["soft"], paper):
+            assert 1.2 <= contrast(roles["edge"], ground) < contrast(roles["line"], ground)
+    if "deep" in roles:
+        assert contrast(ink, roles["deep"]) >= 4.5
+        assert contrast(roles["deep"], roles["soft"]) >= 1.2
     if "mark" in roles:
         assert contrast(roles["mark"], paper) >= 3
     if name == "share":
@@ -538,10 +558,7 @@ def test_shift_is_the_librarys():
 def test_hands_of_the_clocks_are_the_sinusoids():
     vector = sinusoidal_positions(positions.N, positions.D_MODEL)[positions.FRAMED]
     assert any(", ".join(written(vector, ".2f")) in text for text in texts(draw("clocks").svg()))
-    drawn = {
-        (x, y)
-        for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)" r="4"', draw("clocks").svg())
-    }
+    drawn = set(re.findall(r'd="M([\d.]+) ([\d.]+)a3.5 3.5 ', draw("clocks").svg()))
     assert len(drawn) == positions.N * positions.D_MODEL // 2
 
 

@@ -33,8 +33,8 @@ def test_each_step_reads_what_was_written_before():
 def test_squares_are_as_many_as_the_legend_says():
     for narrow in (False, True):
         svg = draw("read_again", narrow).svg()
-        # one more of each in the legend
-        assert svg.count('class="f-decoder ') == 8 + 1
+        # one more of each in the legend; without words, cells are deeper
+        assert svg.count(f'class="{"d" if narrow else "f"}-decoder ') == 8 + 1
         assert svg.count('class="f-mask ') == 28 + 1
 
 
@@ -74,7 +74,7 @@ def test_rows_of_the_mask_are_those_of_the_chapters_code():
     for narrow in (False, True):
         svg = draw("rows_of_the_mask", narrow).svg()
         assert svg.count('class="f-mask ') == hidden + 1  # one in the legend
-        assert svg.count('class="f-decoder ') == n_new * n - hidden
+        assert svg.count('class="d-decoder ') == n_new * n - hidden
     seen = [torch.arange(n)[row].tolist() for row in causal_mask(n)[-n_new:]]
     for i, words in enumerate(seen, cache.CACHED):
         assert f"word {i} sees {', '.join(map(str, words))}" in draw("rows_of_the_mask").description

@@ -63,4 +63,5 @@ def test_exercises_are_the_rows_of_the_causal_mask(narrow):
         assert cells[i * n : (i + 1) * n] == kinds
     seen, hidden = int(causal_mask(n - 1).sum()), int((~causal_mask(n - 1)).sum())
     for colour, number in (("decoder", seen), ("prediction", n - 1), ("mask", hidden)):
-        assert drawing.svg().count(f'class="f-{colour} ') == number + 1  # one in the legend
+        found = re.findall(rf'<rect [^>]*class="f-{colour}\b', drawing.svg())
+        assert len(found) == number + 1  # one in the legend

@@ -50,7 +50,7 @@ def test_every_row_holds_the_words_that_it_sees(narrow):
 
 def hidden_cells(svg: str) -> int:
     """How many cells a mask hides."""
-    return svg.count('class="f-mask s-mask"')
+    return svg.count('class="f-mask s-paper"')
 
 
 @pytest.mark.parametrize("narrow", [False, True])

@@ -15,7 +15,7 @@ from PIL import Image
 from sitemap import ROOT, pages
 
 from lectures_lib.show import palette
-from lectures_lib.show.drawings import draw
+from lectures_lib.show.drawings import DRAWINGS, draw
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import being_found
@@ -199,3 +199,9 @@ def test_a_card_has_the_first_picture_of_its_chapter(tmp_path):
         seen = dict((c, n) for n, c in social_cards.in_pixels(shown[theme], paper).getcolors(99999))
         wanted = palette.colour("position", theme)
         assert seen.get((*bytes.fromhex(wanted[1:]), 255), 0) > 100
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_card_knows_every_colour_of_a_drawing(name, theme):
+    assert "var(" not in social_cards.coloured(draw(name).svg(), theme)

@@ -92,13 +92,17 @@ def sees(
     grid = drawing.matrix(
         x,
         y,
-        [[signs[c] if i != j else "" for j, c in enumerate(row)] for i, row in enumerate(cells)],
+        [[""] * len(row) for row in cells],
         cell,
         [[colours[c] for c in row] for row in cells],
         rows=WORDS if labelled else (),
         hidden=(square == 0).tolist(),
         size=13,
     )
+    for i, row in enumerate(cells):
+        for j, c in enumerate(row):
+            if signs[c] and i != j:
+                drawing.text(*grid.centre(i, j), signs[c], size=13)
     for j, word in enumerate(WORDS):
         drawing.text(x + (j + 0.5) * cell[0], y - 11 - 13 * (j % 2), word, size=12)
     wide, high = cell
@@ -204,7 +208,7 @@ def bert_body() -> Canvas:
         drawing.arrow([(x, 530), (x, 500)], "residual")
         drawing.arrow([(x, 458), (x, 426)], "residual")
         drawing.arrow([(x, 340), (x, 310)], "residual")
-        drawing.matrix(x - 22, 284, [[""] * 4], (11, 22), "residual")
+        drawing.matrix(x - 22, 284, [[""] * 4], (11, 22), "encoder")
         if 0 < j < 9:
             drawing.line([(x, 282), (x, 258)], "encoder")
     first, middle = left + wide / 2 + 16, left + 5.5 * wide  # beside the pooler's arrow
@@ -212,7 +216,7 @@ def bert_body() -> Canvas:
     drawing.arrow([(middle, 260), (middle, 76)], "encoder", 2.5)
     drawing.text(middle + 16, 180, "hidden", bold=True, anchor="start")
     drawing.text(middle + 16, 202, "a vector for every token", size=14, anchor="start")
-    drawing.box(40, 460, 640, 38, "token + position + segment, LayerNorm", bold=True)
+    drawing.box(40, 460, 640, 38, "token + position + segment, LayerNorm")
     drawing.box(40, 342, 640, 82, "", "encoder")
     drawing.text(360, 370, f"encoder, {BLOCKS} blocks", bold=True)
     drawing.text(360, 396, "in each, every token attends to all", size=14)
@@ -221,7 +225,7 @@ def bert_body() -> Canvas:
     drawing.arrow([(x, 280), (x, 252)], "ink", 2.5)
     drawing.box(34, 194, 112, 56, ["pooler"], bold=True, note="linear, tanh")
     drawing.arrow([(x, 194), (x, 168)], "ink", 2.5)
-    drawing.matrix(x - 22, 144, [[""] * 4], (11, 22), "residual")
+    drawing.matrix(x - 22, 144, [[""] * 4], (11, 22), "encoder")
     drawing.arrow([(x, 142), (x, 76)], "ink", 2.5)
     drawing.text(x + 32, 148, "pooled", anchor="start", bold=True)
     drawing.text(x + 32, 168, "one vector", size=14, anchor="start")

@@ -145,11 +145,11 @@ def clipped_counts() -> Canvas:
     drawing.text(24, 43, "reference", bold=True, anchor="start")
     drawing.text(24, 123, "the model", bold=True, anchor="start")
     for i, word in enumerate(wanted):
-        drawing.box(x + i * cell + 2, 28, cell - 4, 30, word, "paper", edge="neutral", radius=4)
+        drawing.box(x + i * cell + 2, 28, cell - 4, 30, word, "paper", radius=4)
     matched = dict(links(HYPOTHESIS, REFERENCE))
     for i, word in enumerate(words):
-        colour, edge = ("prediction", "") if i in matched else ("paper", "neutral")
-        drawing.box(x + i * cell + 2, 108, cell - 4, 30, word, colour, edge=edge, radius=4)
+        colour = "prediction" if i in matched else "paper"
+        drawing.box(x + i * cell + 2, 108, cell - 4, 30, word, colour, radius=4)
         if i in matched:
             ends = (x + (matched[i] + 0.5) * cell, 60), (x + (i + 0.5) * cell, 106)
             drawing.line(ends, "prediction", 2.5)
@@ -174,4 +174,4 @@ def bar(drawing: Canvas, x: Number, y: Number, wide: Number, high: Number, hit: 
     if hit:
         drawing.box(x, y, wide, high, colour="prediction", radius=2)
     else:
-        drawing.box(x, y, wide, high, colour="paper", radius=2, dashed=True, edge="neutral")
+        drawing.box(x, y, wide, high, colour="paper", radius=2, dashed=True)

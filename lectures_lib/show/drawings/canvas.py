@@ -7,10 +7,16 @@ palette (`palette.py`); how labels are written: `label.py`.
 import math
 from collections.abc import Sequence
 
+from lectures_lib.show import palette
 from lectures_lib.show.drawings.grid import Grid, Number, Point
 from lectures_lib.show.drawings.label import SIZE, SMALLEST, spans
 from lectures_lib.show.drawings.picture import data_address
 from lectures_lib.show.drawings.sheet import Sheet
+
+THICK = 1.75  # of a line, unless it says otherwise
+CELL = (
+    "residual"  # whose ground an uncoloured cell has: that of a box is too pale without an outline
+)
 
 
 class Canvas(Sheet):
@@ -72,21 +78,36 @@ class Canvas(Sheet):
         colour: str = "neutral",
         bold: bool = False,
         size: Number = SIZE,
-        radius: Number = 7,
+        radius: Number = 8,
         dashed: bool = False,
         note: str = "",
-        edge: str = "",
     ) -> None:
         """A box with rounded corners and a text, or several lines of it, in its middle; below that,
-        a note in smaller ones. Its edge has its colour, or that of `edge`.
+        a note in smaller ones.
         """
-        self._rect(x, y, width, height, colour, edge or colour, radius, soft=True, dashed=dashed)
+        outline = self._edge(colour, dashed)
+        self._rect(x, y, width, height, colour, outline, radius, dashed=dashed)
         texts = [text] if isinstance(text, str) else list(text)
         middle = y + height / 2 - (10 if note else 0)
         if any(texts):
             self.lines(x + width / 2, middle, texts, step=1.3 * size, bold=bold, size=size)
         if note:
             self.text(x + width / 2, middle + 21, note, size=14)
+
+    def ground(
+        self,
+        x: Number,
+        y: Number,
+        width: Number,
+        height: Number,
+        colour: str,
+        radius: Number = 0,
+        deep: bool = False,
+    ) -> None:
+        """A box without an outline or a text; deep: one that is seen on its own soft ground."""
+        place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="{radius:g}"'
+        kind = f"{'d' if deep else 'f'}-{self._use(colour)}"
+        self.parts.append(f'<rect {place} class="{kind}"/>')
 
     def frame(
         self,
@@ -114,7 +135,7 @@ class Canvas(Sheet):
         size: Number = SIZE,
     ) -> None:
         """A disc with a sign in it."""
-        kind = f"f-{self._use(colour)} s-{colour}"
+        kind = f"f-{self._use(colour)} {self._edge(colour)}"
         self.parts.append(
             f'<circle cx="{x:g}" cy="{y:g}" r="{radius:g}" class="{kind}" stroke-width="1.5"/>'
         )
@@ -125,7 +146,7 @@ class Canvas(Sheet):
         self,
         points: Sequence[Point],
         colour: str = "neutral",
-        thick: Number = 2,
+        thick: Number = THICK,
         dashed: bool = False,
         round: Number = 10,
     ) -> None:
@@ -142,13 +163,13 @@ class Canvas(Sheet):
         self,
         points: Sequence[Point],
         colour: str = "neutral",
-        thick: Number = 2,
+        thick: Number = THICK,
         dashed: bool = False,
         round: Number = 10,
     ) -> None:
         """A line through the points with a head at its end."""
         (x, y), (fx, fy) = points[-1], points[-2]
-        length = 7 + 1.6 * thick
+        length = 6 + 1.4 * thick
         angle = math.atan2(y - fy, x - fx)
         neck = (x - 0.8 * length * math.cos(angle), y - 0.8 * length * math.sin(angle))
         self.line([*points[:-1], neck], colour, thick, dashed, round)
@@ -230,10 +251,11 @@ class Canvas(Sheet):
 
     def shape(self, path: str, colour: str, soft: bool = False) -> None:
         """What an SVG path encloses, filled with its colour; soft: with the ground that is read on,
-        and the colour as its edge.
+        and its edge.
         """
         name = self._use(colour)
-        kind = f'class="f-{name} s-{name}" stroke-width="1.5"' if soft else f'class="l-{name}"'
+        soft_kind = f'class="f-{name} {self._edge(colour)}" stroke-width="1.5"'
+        kind = soft_kind if soft else f'class="l-{name}"'
         self.parts.append(f'<path d="{path}" {kind}/>')
 
     # Matrices
@@ -267,7 +289,8 @@ class Canvas(Sheet):
         shares: Sequence[Sequence[Number]] | None = None,
         size: Number = 14,
     ) -> Grid:
-        """A matrix as a grid of cells.
+        """A matrix as a grid of cells, with paper between them; those without a colour of their own
+        are grey, and those without a text deeper.
 
         Args:
             x, y: its upper left corner.
@@ -291,9 +314,9 @@ class Canvas(Sheet):
                     if isinstance(colour, str)
                     else colour[i][j]
                 )
-                self._rect(
-                    x + j * wide, y + i * high, wide, high, name, name, radius=0, soft=True, thick=1
-                )
+                ground = CELL if name == "neutral" else name
+                deep = not text and "deep" in palette.PALETTE[name]["light"]
+                self._rect(x + j * wide, y + i * high, wide, high, ground, "s-paper", deep=deep)
                 if hidden and hidden[i][j] and not text:
                     self._hatch(x + j * wide, y + i * high, wide, high)
                 if shares and shares[i][j] > 0.004:

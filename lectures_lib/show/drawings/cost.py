@@ -43,7 +43,7 @@ def bars(
     """A bar for each row, its sentences behind each other, the rest of it grey."""
     for i, row in enumerate(rows):
         top, left = y + 10 * i, x
-        drawing.box(x, top, wide * token, 8, colour="mask", radius=0)
+        drawing.ground(x, top, wide * token, 8, "quiet")
         for length in row:
             drawing.shape(f"M{left:g} {top}h{length * token - 1.5:g}v8H{left:g}z", "encoder")
             left += length * token
@@ -56,6 +56,13 @@ def titles() -> tuple[str, str]:
         f"{padding(one_each, max(LENGTHS)):.0%} padding".replace("%", " %"),
         f"{padding(shared_rows(), ROW):.0%} padding".replace("%", " %"),
     )
+
+
+def heading(drawing: Canvas, x: Number, y: Number, title: str) -> None:
+    """The share of padding, which is the point, and behind it, on the same line, the word."""
+    share, _, word = title.rpartition(" ")
+    drawing.text(x, y, share, bold=True, anchor="start", size=28)
+    drawing.text(x + 86, y + 0.35 * (28 - 14), word, anchor="start", size=14)
 
 
 def padded_and_packed() -> Canvas:
@@ -74,16 +81,16 @@ def padded_and_packed() -> Canvas:
         f"A bar for each of {len(LENGTHS)} sentences, as long as it has tokens; grey is padding. "
         f"First one sentence a row; then several sentences share a row of {ROW} tokens.",
     )
-    token = 5
+    token = 5.7
     for x, title, says in (
         (24, alone, f"{len(LENGTHS)} rows of {max(LENGTHS)}"),
-        (300, shared, f"{n} rows of {ROW}"),
+        (284, shared, f"{n} rows of {ROW}"),
     ):
-        drawing.text(x, 32, title, bold=True, anchor="start", size=17)
-        drawing.text(x, 56, says, anchor="start", size=14)
-    bars(drawing, 24, 78, [[length] for length in LENGTHS], max(LENGTHS), token)
-    bars(drawing, 300, 78, shared_rows(), ROW, token)
-    drawing.text(300, 166, "the same sentences, to the same scale", anchor="start", size=14)
+        heading(drawing, x, 34, title)
+        drawing.text(x, 64, says, anchor="start", size=14)
+    bars(drawing, 24, 84, [[length] for length in LENGTHS], max(LENGTHS), token)
+    bars(drawing, 284, 84, shared_rows(), ROW, token)
+    drawing.text(284, 166, "the same sentences, to the same scale", anchor="start", size=14)
     return drawing
 
 

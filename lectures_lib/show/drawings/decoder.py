@@ -126,7 +126,7 @@ def whole_transformer() -> Canvas:
                 2,
             )
             drawing.box(x - 96, y - 74, 192, 44)
-            drawing.text(x, y - 52, name, bold=True, size=14)
+            drawing.text(x, y - 52, name, size=14)
             if kind:
                 drawing.circle(x - 96, y - 74, 12, str(kind), "neutral", size=14)
             drawing.line([(x, y - 74), (x, y - 90)], "residual", 3)

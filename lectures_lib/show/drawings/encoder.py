@@ -32,7 +32,7 @@ def residual_stream() -> Canvas:
         drawing.line([(end, y), (plus - 14, y)], "residual", 5)
         drawing.line([(plus + 14, y), (norm, y)], "residual", 5)
         drawing.arrow([(x, y), (x, high), (x + 22, high)], "residual", 2.5)
-        drawing.box(x + 24, high - 32, wide, 64, name, "encoder", bold=True)
+        drawing.box(x + 24, high - 32, wide, 64, name, "encoder")
         drawing.text(x + 24 + wide / 2, high - 52, does, "encoder", size=14)
         drawing.arrow([(x + 24 + wide, high), (plus, high), (plus, y - 15)], "encoder", 2.5)
         drawing.circle(plus, y, 14, "+", "encoder", size=19)
@@ -66,27 +66,27 @@ def words_through_a_block() -> Canvas:
     )
     centres = {"dog": 240, "bites": 410, "man": 580}
     # before the columns: the lines at the side pass over it, they do not go through it
-    drawing.box(150, 498, 520, 48, "self-attention", "encoder", bold=True, note="")
+    drawing.box(150, 498, 520, 48, "self-attention", "encoder", note="")
     for i, (word, x) in enumerate(centres.items(), start=1):
         side = x - 68
         drawing.text(x, 676, word, bold=True, size=17)
         for low, high, plus in ((600, 548, 452), (356, 298, 208)):
             drawing.arrow([(x, low), (x, high)], "residual", 2.5)
             drawing.arrow([(x, low - 10), (side, low - 10), (side, plus)], "residual", 4)
-        vector = drawing.matrix(x - 44, 630, [[""] * 4], (22, 24), "neutral")
+        vector = drawing.matrix(x - 44, 630, [[""] * 4], (22, 24), "encoder")
         drawing.line([(x, vector.y - 2), (x, 600)], "residual", 2.5)
         drawing.text(vector.right + 18, vector.middle[1], f"*x*_{i}", size=17)
         drawing.arrow([(x, 497), (x, 452)], "encoder", 2.5)
         drawing.box(x - 76, 410, 152, 40, "LayerNorm(*x* + *a*)", size=14)
         drawing.line([(x, 410), (x, 396)], "residual", 2.5)
-        drawing.matrix(x - 44, 372, [[""] * 4], (22, 24), "neutral")
+        drawing.matrix(x - 44, 372, [[""] * 4], (22, 24), "encoder")
         drawing.text(x + 62, 384, f"*z*_{i}", size=17)
         drawing.line([(x, 370), (x, 356)], "residual", 2.5)
-        drawing.box(x - 56, 252, 116, 44, "feed-forward", "encoder", bold=True, size=14)
+        drawing.box(x - 56, 252, 116, 44, "feed-forward", "encoder", size=14)
         drawing.arrow([(x, 250), (x, 208)], "encoder", 2.5)
         drawing.box(x - 76, 166, 152, 40, "LayerNorm(*z* + *f*)", size=14)
         drawing.line([(x, 166), (x, 152)], "residual", 2.5)
-        drawing.matrix(x - 44, 128, [[""] * 4], (22, 24), "neutral")
+        drawing.matrix(x - 44, 128, [[""] * 4], (22, 24), "encoder")
         drawing.arrow([(x, 126), (x, 84)], "residual", 2.5)
         drawing.text(x + 14, 478, f"*a*_{i}", size=16, anchor="start")
         drawing.text(x + 14, 232, f"*f*_{i}", size=16, anchor="start")
@@ -139,7 +139,7 @@ def pre_and_post_norm() -> Canvas:
             drawing.line([(x, y + 22 if y == 540 else y + 8), (x, plus + 14)], "residual", 5)
             drawing.line([(x, plus - 14), (x, y - 210 + 8)], "residual", 5)
             top = y - 94 if post else y - 148
-            drawing.box(middle - 66, top, 132, 46, name, "encoder", bold=True)
+            drawing.box(middle - 66, top, 132, 46, name, "encoder")
             if post:
                 drawing.arrow([(x, y - 12), (middle, y - 12), (middle, y - 46)], "residual", 2.5)
                 drawing.box(x - 54, y - 196, 108, 38, "LayerNorm", "neutral")

@@ -78,7 +78,7 @@ def word_states() -> Canvas:
     table = draw_features(drawing, 430, grid.centre(LIGHT, 0)[1] - 14, (136, 28), labels_right=True)
     taken = grid.centre(LIGHT, TAKEN)
     drawing.arrow([(grid.right + 4, taken[1]), (table.x - 6, taken[1])], "ink", 2.5)
-    drawing.box(table.x, 62, 236, 44, "logistic regression", bold=True)
+    drawing.box(table.x, 62, 236, 44, "logistic regression")
     middle = table.middle[0]
     drawing.arrow([(middle, table.y - 48), (middle, 112)], "neutral", 2.5)
     drawing.arrow([(table.right + 52, table.y - 48), (table.right + 52, 112)], "neutral", 2.5)

@@ -87,15 +87,15 @@ def answers(head: Head) -> list[str]:
 def blocks(
     drawing: Canvas, x: Number, y: Number, width: Number, height: Number, across: bool
 ) -> None:
-    """The body's blocks as thin boxes on each other, or side by side where the way goes across the
+    """The body's blocks as thin stripes on each other, or side by side where the way goes across the
     page.
     """
     step = (width if across else height) / N_BLOCKS
     for k in range(N_BLOCKS):
         if across:
-            drawing.box(x + k * step, y, step - 3, height, radius=1)
+            drawing.ground(x + k * step, y, step - 2, height, "encoder", 1, deep=True)
         else:
-            drawing.box(x, y + k * step, width, step - 3, radius=2)
+            drawing.ground(x, y + k * step, width, step - 3, "encoder", 2, deep=True)
 
 
 def five_heads() -> Canvas:
@@ -132,13 +132,13 @@ def five_heads() -> Canvas:
         for j in range(len(tokens)):
             read = j in head.read
             x = first + 15 * j
-            drawing.matrix(x + 1, 214, [[""]] * 3, (12, 9), "encoder" if read else "neutral")
+            drawing.matrix(x + 1, 214, [[""]] * 3, (12, 9), "encoder")
             drawing.line([(x + 7, 262), (x + 7, 243)], "residual", 1.5)
             if read:
                 drawing.frame(x, 213, 14, 29, "ink", 2)
                 drawing.arrow([(x + 7, 211), (x + 7, 182)], "encoder", 2.5)
         for k, line in enumerate(lines(head)):
-            drawing.text(middle, 458 + 18 * k, line, size=12)
+            drawing.text(middle, 458 + 18 * k, line, size=13)
         drawing.arrow([(middle, 446), (middle, 424)], "residual", 2.5)
     drawing.box(16, 262, 688, 160, colour="encoder", radius=10)
     blocks(drawing, 24, 270, 672, 123, across=False)

@@ -154,7 +154,7 @@ def multi_head_drawing() -> Canvas:
             drawing.text(left + 14, 284, f"*{letter}*_{i}", size=15)
             out = drawing.matrix(left, 298, blank(n, 2), small, name)
             drawing.arrow([(left + 14, out.bottom + 3), (left + 14, 362)], name, 2)
-        drawing.box(middle - 78, 364, 156, 36, "attention", bold=True)
+        drawing.box(middle - 78, 364, 156, 36, "attention")
         drawing.arrow([(middle, 402), (middle, 422)], name, 2.5)
         head = drawing.matrix(middle - 20, 424, blank(n, 2), cell, name)
         drawing.text(head.right + 10, head.middle[1], f"*head*_{i}", name, 15, "start")

@@ -136,7 +136,7 @@ def old_block(drawing: Canvas, x: Number, width: Number, first: list[str], gone:
         more = 9 if len(name) > 2 else 0  # above and below
         high = 42 + 2 * more
         drawing.box(x + 10, y - more, width - 20, high, colour=colour, dashed=dropped)
-        drawing.lines(middle, y + 21, name, 17, size=14, bold=not dropped)
+        drawing.lines(middle, y + 21, name, 17, size=14)
     drawing.text(middle, 518, "target so far", size=14)
 
 
@@ -152,7 +152,7 @@ def gpt(drawing: Canvas, x: Number, width: Number, attention: list[str], edge: N
         drawing.arrow(way, "residual")
         drawing.box(x, low, width, 26, "LayerNorm", size=14)
         drawing.box(x, low - 58, width, 42)
-        drawing.lines(middle, low - 37, name, 17, size=14, bold=True)
+        drawing.lines(middle, low - 37, name, 17, size=14)
         drawing.circle(middle, low - 82, 12, "+", "neutral", size=17)
     drawing.text(x + 4, 188, "*N* ×", anchor="start", size=16)
     drawing.text(x - 18, 82, "GPT-2", "decoder", anchor="end", bold=True)
@@ -204,6 +204,8 @@ def legend(drawing: Canvas, places: tuple[Number, ...], y: Number, step: Number 
         ("mask", "hidden"),
     )
     for i, (x, (colour, text)) in enumerate(zip(places, names, strict=True)):
-        hidden = [[True]] if colour == "mask" else None
-        drawing.matrix(x, y + i * step, [[""]], (30, 22), colour, hidden=hidden)
+        if colour == "mask":
+            drawing.matrix(x, y + i * step, [[""]], (30, 22), hidden=[[True]])
+        else:  # as pale as the cells above, in which there are words
+            drawing.ground(x, y + i * step, 30, 22, colour)
         drawing.text(x + 40, y + i * step + 11, text, anchor="start", size=14)

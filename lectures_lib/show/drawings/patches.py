@@ -73,7 +73,7 @@ def image_to_class() -> Canvas:
     drawing.box(left + wide + 2, top + 52, 16 * wide - 4, 28, says, size=14)
     cls = left + wide / 2
     drawing.lines(cls - 6, top + 68, ["class", "token"], 17, size=13, bold=True)
-    drawing.box(left - 20, top + 196, 17 * wide + 28, 46, "encoder", "encoder", bold=True)
+    drawing.box(left - 20, top + 196, 17 * wide + 28, 46, "encoder", "encoder")
     answer(drawing, cls, left - 20, top + 266)
     return drawing
 
@@ -104,7 +104,7 @@ def flattened(drawing: Canvas, x: Number, middle: Number, width: Number) -> None
 
 def through(drawing: Canvas, x: Number, y: Number, j: int) -> None:
     """One of the 17 vectors from the height y on, its position, and its way through the encoder."""
-    colour = "residual" if j else "prediction"
+    colour = "encoder" if j else "prediction"
     drawing.matrix(x - 15, y, blank(1, 3), (10, 20), colour)
     drawing.text(x, y + 30, "+", size=15)
     drawing.box(x - 16, y + 40, 32, 24, str(j), "position", size=13, radius=4)
@@ -117,7 +117,7 @@ def answer(drawing: Canvas, cls: Number, x: Number, y: Number) -> None:
     """From the class token's vector, framed at the height y, to the class; boxes begin at x."""
     drawing.frame(cls - 18, y, 36, 24, thick=3)
     drawing.arrow([(cls, y + 26), (cls, y + 54)], "ink", 2.5)
-    drawing.box(x, y + 56, 130, 38, "linear layer", bold=True)
+    drawing.box(x, y + 56, 130, 38, "linear layer")
     drawing.text(x + 65, y + 112, "10 scores", size=14)
     drawing.arrow([(x + 132, y + 75), (x + 168, y + 75)], "ink", 2.5)
     drawing.box(x + 172, y + 56, 110, 38, f"a {WORN}", "prediction", bold=True)

@@ -173,4 +173,5 @@ def hand(drawing: Canvas, x: Number, y: Number, radius: Number, tip: Tensor, col
     sine, cosine = tip.tolist()
     reach = radius - 6
     drawing.line([(x, y), (x + reach * sine, y - reach * cosine)], colour, 3.5)
-    drawing.circle(x + reach * sine, y - reach * cosine, 4, colour=colour)
+    left, tip = x + reach * sine - 3.5, y - reach * cosine
+    drawing.shape(f"M{left:.4g} {tip:.4g}a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0 -7 0z", colour)

@@ -293,7 +293,7 @@ def two_losses() -> Canvas:
         drawing.text(x, 586, token, size=12)
         drawing.arrow([(x, 574), (x, 552)], "residual")
         drawing.arrow([(x, 506), (x, 484)], "residual")
-        colour = "prediction" if asked else "residual" if j == 0 else "neutral"
+        colour = "prediction" if asked else "encoder"
         drawing.matrix(x - 15, 462, [[""] * 3], (10, 20), colour)
         if asked:
             drawing.arrow([(x, 460), (x, 422)], "prediction", 2.5)
@@ -301,7 +301,7 @@ def two_losses() -> Canvas:
             drawing.line([(x, 218), (x, 194)], "prediction", 2.5)
             drawing.box(x - 21, 220, 42, 32, ASKED[j], "prediction", bold=True, size=14)
             drawing.text(x + 8, 336, f"{RIGHT[j]} %", size=14, anchor="start")
-    drawing.box(44, 508, 660, 42, "BERT’s body", "encoder", bold=True)
+    drawing.box(44, 508, 660, 42, "BERT’s body", "encoder")
     drawing.box(
         96, 358, 608, 62, "head for masked words", bold=True, note="a score for every piece"
     )

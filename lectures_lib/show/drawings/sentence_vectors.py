@@ -41,9 +41,7 @@ def cross(drawing: Canvas, x: Number, y: Number) -> None:
     drawing.text(x, y, "Cross-encoder", bold=True, anchor="start", size=16)
     drawing.box(x + 88, y + 26, 140, 40, "score", "prediction", bold=True)
     drawing.arrow([(x + 158, y + 200), (x + 158, y + 70)], "encoder", 2.5)
-    drawing.box(
-        x, y + 200, 316, 64, "BERT", "encoder", bold=True, note="words of A look at words of B"
-    )
+    drawing.box(x, y + 200, 316, 64, "BERT", "encoder", note="words of A look at words of B")
     for middle in (x + 74, x + 242):
         drawing.arrow([(middle, y + 308), (middle, y + 268)], "encoder", 2.5)
     sentences(drawing, x, y + 308)
@@ -58,9 +56,7 @@ def bi(drawing: Canvas, x: Number, y: Number) -> None:
     for left, letter in ((x, "u"), (x + 168, "v")):
         middle, inner = left + 74, x + 158 + (-30 if letter == "u" else 30)
         drawing.arrow([(middle, y + 308), (middle, y + 268)], "encoder", 2.5)
-        drawing.box(
-            left + (0 if letter == "u" else 12), y + 212, 136, 52, "BERT", "encoder", bold=True
-        )
+        drawing.box(left + (0 if letter == "u" else 12), y + 212, 136, 52, "BERT", "encoder")
         drawing.arrow([(middle, y + 212), (middle, y + 148)], "encoder", 2.5)
         aside, anchor = (-10, "end") if letter == "u" else (10, "start")
         drawing.text(middle + aside, y + 180, "pooling", anchor=anchor, size=14)
@@ -255,13 +251,13 @@ def searching() -> Canvas:
     drawing.text(24, 34, "once", bold=True, anchor="start", size=16)
     for k, title in enumerate(SECTIONS):
         left = encoded(drawing, 104, 64 + 36 * k, 176, 130, title)
-    drawing.box(294, 44, 84, 148, "MiniLM", "encoder", bold=True)
+    drawing.box(294, 44, 84, 148, "MiniLM", "encoder")
     drawing.frame(left - 8, 44, 96, 148)
     drawing.text(left + 40, 30, "kept", bold=True, size=14)
     drawing.line([(24, 216), (696, 216)], "neutral", 1)
     drawing.lines(16, 264, ["when a", "question", "comes"], bold=True, anchor="start", size=15)
     left = encoded(drawing, 104, 264, 230, 112, QUESTION)
-    drawing.box(344, 240, 72, 48, "MiniLM", "encoder", bold=True, size=14)
+    drawing.box(344, 240, 72, 48, "MiniLM", "encoder", size=14)
     drawing.arrow(
         [(left + 84, 264), (left + 136, 264), (left + 136, 118), (506, 118)], "query", 2.5
     )

@@ -50,7 +50,7 @@ class Sheet:
     smallest: Number = SIZE
 
     def __post_init__(self):
-        self._rect(0, 0, self.width, self.height, "paper", "paper", thick=0)
+        self._rect(0, 0, self.width, self.height, "paper", "s-paper", thick=0)
 
     def svg(self) -> str:
         """The drawing as SVG that carries its own style, and needs no id: any number of them fit on
@@ -58,9 +58,12 @@ class Sheet:
         """
         scope = f"svg.drawing.d-{self.name}"
         names = list(self.used)
-        light = f"{scope}{{{palette.variables(names, 'light')}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
         body = "\n".join(self.parts)
-        dark = _in_the_dark(scope, palette.variables(names, "dark"))
+        classes = self._classes(body)
+        wanted = re.findall(r"var\(([\w-]+)\)", classes)
+        colours = {k: palette.variables(names, k, wanted) for k in ("light", "dark")}
+        light = f"{scope}{{{colours['light']}max-width:{self.width:g}px;min-width:{self.narrowest:.0f}px}}\n"
+        dark = _in_the_dark(scope, colours["dark"])
         if "<image" in body:  # its ink becomes light
             dark += _in_the_dark(f"{scope} image", "filter:invert(1)")
         view = f'viewBox="0 0 {self.width:g} {self.height:g}"'
@@ -68,7 +71,7 @@ class Sheet:
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing d-{self.name}" {view} '
             f'role="img">\n'
             f"<title>{html.escape(self.title)}</title>\n<desc>{html.escape(self.description)}</desc>\n"
-            f"<style>\n{STYLE}{light}{dark}{self._classes(body)}</style>\n{body}\n</svg>"
+            f"<style>\n{STYLE}{light}{dark}{classes}</style>\n{body}\n</svg>"
         )
 
     @property
@@ -100,16 +103,25 @@ class Sheet:
             "l": "fill:var(--c-{})",
             "f": "fill:var(--c-{}-soft)",
             "s": "stroke:var(--c-{})",
+            "e": "stroke:var(--c-{}-edge)",
+            "d": "fill:var(--c-{}-deep)",
         }
         found = {
             (kind, name)
             for text in re.findall('class="([^"]*)"', body)
-            for kind, name in re.findall(r"\b([tlfs])-(\w+)", text)
+            for kind, name in re.findall(r"\b([tlfsed])-(\w+)", text)
         }
         return "".join(
             f"svg.drawing .{kind}-{name}{{{rules[kind].format(name)}}}\n"
             for kind, name in sorted(found)
         )
+
+    def _edge(self, colour: str, dashed: bool = False) -> str:
+        """The class of what is around a soft ground: pale, but for dashes, which say something.
+        Around paper it is neutral.
+        """
+        name = self._use("neutral" if colour == "paper" else colour)
+        return f"s-{name}" if dashed else f"e-{name}"
 
     def _use(self, colour: str) -> str:
         palette.colour(colour)  # raises for a name that is not in it
@@ -125,14 +137,12 @@ class Sheet:
         fill: str,
         stroke: str,
         radius: Number = 0,
-        soft: bool = True,
         thick: Number = 1.5,
         dashed: bool = False,
+        deep: bool = False,
     ) -> None:
-        kind = (
-            f'class="{"f" if soft else "l"}-{self._use(fill)} s-{self._use(stroke)}" '
-            f'stroke-width="{thick:g}"'
-        )
+        """A rectangle with a soft ground or a deep one; stroke: the class of its outline."""
+        kind = f'class="{"d" if deep else "f"}-{self._use(fill)} {stroke}" stroke-width="{thick:g}"'
         corner = f' rx="{radius:g}"' if radius else ""
         dash = ' stroke-dasharray="6 4"' if dashed else ""
         self.parts.append(

@@ -116,9 +116,7 @@ class Tree:
         x, wide = self.x + start * self.wide + 2, (end - start) * self.wide - 4
         y = self.row(number) - self.high / 2
         text = self.word[start:end]
-        self.drawing.box(
-            x, y, wide, self.high, text, colour, size=self.size, radius=6, edge="neutral"
-        )
+        self.drawing.box(x, y, wide, self.high, text, colour, size=self.size, radius=6)
         return x, y, wide, self.high
 
     def _line(self, place: Point, above: int, below: int) -> None:
@@ -266,7 +264,7 @@ def bytes_to_tokens() -> Canvas:
             colour = "residual" if spans is tokens else "paper"
             box = (place[span.start], y, wide, high, name(span.text), colour)
             size = 12 if span.text == " " else 16
-            drawing.box(*box, size=size, radius=0, edge="neutral")
+            drawing.box(*box, size=size, radius=0)
             if spans is tokens:
                 middle = place[span.start] + wide / 2
                 drawing.text(middle, ys["ids"] + high / 2, str(span.id), size=15, bold=True)

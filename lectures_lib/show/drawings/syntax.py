@@ -234,7 +234,7 @@ def perturbed_masking() -> Canvas:
         right = reading(drawing, 24, y, hidden)
         drawing.text(right + 12, y + 16, "…")
         drawing.arrow([(right + 24, y + 16), (right + 44, y + 16)])
-        drawing.box(right + 46, y - 6, 62, 44, "BERT", "encoder", bold=True)
+        drawing.box(right + 46, y - 6, 62, 44, "BERT", "encoder")
         drawing.arrow([(right + 110, y + 16), (right + 130, y + 16)], "encoder")
         vector = drawing.matrix(right + 134, y + 5, [[""] * 4], (15, 22), "encoder")
         ends.append(vector)

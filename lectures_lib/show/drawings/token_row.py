@@ -54,8 +54,7 @@ def token_row(
     made = []
     for token, colour, bound in zip(tokens, kinds, bounds, strict=True):
         wide = round(max(bound, text_width(token, size) + pad))
-        edge = "neutral" if colour == "paper" else ""
-        drawing.box(x, y, wide, height, token, colour, size=size, radius=4, edge=edge)
+        drawing.box(x, y, wide, height, token, colour, size=size, radius=4)
         made.append(Token(x, x + wide, y, y + height))
         x += wide + gap
     return made

@@ -280,11 +280,11 @@ def draw_batches(drawing: Canvas, x: Number, y: Number, cut: list[list[int]], wi
     for batch in cut:
         longest = max(batch)
         for i, length in enumerate(batch):
-            drawing.box(x, y + i * high, length * wide, high, colour="decoder", radius=0)
+            drawing.ground(x, y + i * high + 0.75, length * wide, high - 1.5, "decoder", deep=True)
             if length < longest:
                 rest = (longest - length) * wide, high
                 drawing.matrix(x + length * wide, y + i * high, [[""]], rest, hidden=[[True]])
         for column in range(1, longest):
             place = x + column * wide
-            drawing.line([(place, y), (place, y + len(batch) * high)], "decoder", 0.5)
+            drawing.line([(place, y), (place, y + len(batch) * high)], "paper", 1.5)
         y += len(batch) * high + 18

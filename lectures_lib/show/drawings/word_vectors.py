@@ -223,7 +223,7 @@ def draw_table(drawing: Canvas, top: Number, stage: Stage) -> None:
 def draw_bert(drawing: Canvas, top: Number, stage: Stage) -> None:
     """Both sentences go in, and two arrows come out."""
     left, wide = stage.box
-    drawing.box(left, top - 2, wide, 122, ["BERT"], "encoder", bold=True)
+    drawing.box(left, top - 2, wide, 122, ["BERT"], "encoder")
     for tokens in rows_of_lights(drawing, top, stage):
         y = (tokens[0].top + tokens[0].bottom) / 2
         drawing.arrow([(tokens[-1].right + 4, y), (left - 5, y)], "ink", 2.5)
@@ -248,9 +248,9 @@ def draw_plane(
     for angle, (name, colour) in arrows.items():
         tx, ty = _tip(ox, oy, angle, 0.8 * far)
         drawing.arrow([(ox, oy), (tx, ty)], colour, 3.5)
-        drawing.text(
-            right - 8, ty - 10, name, size=stage.size - (stage.size > 13), anchor="end", bold=True
-        )
+        small = stage.size <= 13  # and no room for broad letters
+        size = stage.size - (not small)
+        drawing.text(right - 7, ty - 18, name, size=size, anchor="end", bold=not small)
 
 
 def _tip(x: Number, y: Number, angle: Number, far: Number) -> tuple[Number, Number]:

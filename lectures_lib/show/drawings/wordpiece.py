@@ -186,8 +186,8 @@ def two_messages() -> Canvas:
     """Two messages in byte pairs, where they differ, and in BERT's tokens, where they do not."""
     drawing = Canvas(
         "two_messages",
-        600,
-        388,
+        720,
+        444,
         "Two messages in byte pairs, which differ, and in BERT's tokens, which are the same",
         f"The messages are {' and '.join(MESSAGES)}, the smiley glued to the last word. In byte "
         f"pairs the first is {BYTE_PAIRS[0]}; the second is {BYTE_PAIRS[1]}. A frame stands around "
@@ -196,17 +196,17 @@ def two_messages() -> Canvas:
         "The same two messages, in byte pairs that were learned on Python's manual and in BERT's "
         "tokens. Ġ is a space. Framed: what tells the two apart.",
     )
-    drawing.text(32, 34, "in byte pairs they differ", bold=True, anchor="start", size=17)
-    for y, (pairs, _) in zip((84, 136), message_rows(), strict=True):
-        places = message_row(drawing, 32, y, pairs, 19)
-        frame_of_tokens(drawing, y, places, 19)
-        if y == 84:
-            name_of_tokens(drawing, 66, places, DIFFER, "great")
-            name_of_tokens(drawing, 66, places, BYTES, "😀: four bytes")
-    name_of_tokens(drawing, 192, places, DIFFER, "awful")
-    drawing.text(32, 246, "in BERT's tokens they are the same", bold=True, anchor="start", size=17)
-    for y, (_, berts) in zip((274, 326), message_rows(), strict=True):
-        message_row(drawing, 32, y, berts, 19)
+    drawing.text(30, 34, "in byte pairs they differ", bold=True, anchor="start", size=17)
+    for y, (pairs, _) in zip((88, 150), message_rows(), strict=True):
+        places = message_row(drawing, 30, y, pairs, 23)
+        frame_of_tokens(drawing, y, places, 23)
+        if y == 88:
+            name_of_tokens(drawing, 68, places, DIFFER, "great")
+            name_of_tokens(drawing, 68, places, BYTES, "😀: four bytes")
+    name_of_tokens(drawing, 216, places, DIFFER, "awful")
+    drawing.text(30, 276, "in BERT's tokens they are the same", bold=True, anchor="start", size=17)
+    for y, (_, berts) in zip((306, 368), message_rows(), strict=True):
+        message_row(drawing, 30, y, berts, 23)
     return drawing
 
 

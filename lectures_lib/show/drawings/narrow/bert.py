@@ -81,7 +81,7 @@ def bert_body() -> Canvas:
         drawing.arrow([(x, 556), (x, 526)], "residual")
         drawing.arrow([(x, 484), (x, 452)], "residual")
         drawing.arrow([(x, 366), (x, 336)], "residual")
-        drawing.matrix(x - 14, 310, [[""] * 4], (7, 22), "residual")
+        drawing.matrix(x - 14, 310, [[""] * 4], (7, 22), "encoder")
         if 0 < j < 9:
             drawing.line([(x, 308), (x, 286)], "encoder")
     first, middle = left + wide / 2 + 10, left + 5.5 * wide  # beside the pooler's arrow
@@ -89,7 +89,7 @@ def bert_body() -> Canvas:
     drawing.arrow([(middle, 288), (middle, 98)], "encoder", 2.5)
     drawing.text(middle + 14, 216, "hidden", bold=True, anchor="start")
     drawing.lines(middle + 14, 248, ["a vector for", "every token"], 19, size=14, anchor="start")
-    drawing.box(16, 486, 344, 38, "token + position + segment, LayerNorm", bold=True, size=14)
+    drawing.box(16, 486, 344, 38, "token + position + segment, LayerNorm", size=14)
     drawing.box(16, 368, 344, 82, "", "encoder")
     drawing.text(188, 396, f"encoder, {bert.BLOCKS} blocks", bold=True)
     drawing.text(188, 422, "in each, every token attends to all", size=14)
@@ -98,7 +98,7 @@ def bert_body() -> Canvas:
     drawing.arrow([(x, 306), (x, 276)], "ink", 2.5)
     drawing.box(16, 220, 92, 54, ["pooler"], bold=True, note="linear, tanh")
     drawing.arrow([(x, 220), (x, 194)], "ink", 2.5)
-    drawing.matrix(x - 14, 170, [[""] * 4], (7, 22), "residual")
+    drawing.matrix(x - 14, 170, [[""] * 4], (7, 22), "encoder")
     drawing.arrow([(x, 168), (x, 98)], "ink", 2.5)
     drawing.text(x + 22, 173, "pooled", anchor="start", bold=True)
     drawing.text(x + 22, 194, "one vector", size=14, anchor="start")

@@ -39,12 +39,10 @@ def clipped_counts() -> Canvas:
     drawing.text(right + wide / 2, 44, "the model", bold=True, size=13)
     matched = dict(links(HYPOTHESIS, REFERENCE))
     for i, word in enumerate(REFERENCE.split()):
-        drawing.box(
-            left, top + i * high + 2, wide, 32, word, "paper", edge="neutral", radius=4, size=13
-        )
+        drawing.box(left, top + i * high + 2, wide, 32, word, "paper", radius=4, size=13)
     for i, word in enumerate(HYPOTHESIS.split()):
-        colour, edge = ("prediction", "") if i in matched else ("paper", "neutral")
-        drawing.box(right, top + i * high + 2, wide, 32, word, colour, edge=edge, radius=4, size=13)
+        colour = "prediction" if i in matched else "paper"
+        drawing.box(right, top + i * high + 2, wide, 32, word, colour, radius=4, size=13)
         if i in matched:
             ends = [
                 (left + wide + 2, top + (matched[i] + 0.5) * high),

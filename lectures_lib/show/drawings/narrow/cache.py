@@ -29,7 +29,8 @@ def read_again() -> Canvas:
         drawing.arrow([(row.right + 5, middle), (298, middle)], "prediction", 2)
         drawing.text(304, middle, writes, "prediction", 14, "start", bold=True)
     for top, number, colour, says in ((326, fresh, "decoder", FRESH), (358, again, "mask", AGAIN)):
-        drawing.matrix(16, top, [[str(number)]], (32, 24), colour, size=13)
+        drawing.matrix(16, top, [[""]], (32, 24), colour)
+        drawing.text(32, top + 12, str(number), size=13)
         drawing.text(58, top + 12, says, anchor="start", size=14)
     return drawing
 

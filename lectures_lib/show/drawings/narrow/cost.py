@@ -11,18 +11,18 @@ def padded_and_packed() -> Canvas:
     alone, shared = cost.titles()
     drawing = beside(
         cost.padded_and_packed(),
-        560,
+        544,
         {"Left, each has": "Above, each has", "Right, the same": "Below, the same"},
     )
     rows = cost.shared_rows()
     for y, title, says in (
         (28, alone, f"{len(LENGTHS)} rows of {max(LENGTHS)}"),
-        (442, shared, f"{len(rows)} rows of {ROW}"),
+        (436, shared, f"{len(rows)} rows of {ROW}"),
     ):
-        drawing.text(20, y, title, bold=True, anchor="start", size=16)
-        drawing.text(20, y + 22, says, anchor="start", size=14)
-    cost.bars(drawing, 20, 70, [[length] for length in LENGTHS], max(LENGTHS), 4.6)
-    cost.bars(drawing, 20, 484, rows, ROW, 4.6)
+        cost.heading(drawing, 20, y, title)
+        drawing.text(356, y + 5, says, anchor="end", size=14)
+    cost.bars(drawing, 20, 60, [[length] for length in LENGTHS], max(LENGTHS), 4.6)
+    cost.bars(drawing, 20, 468, rows, ROW, 4.6)
     return drawing
 
 

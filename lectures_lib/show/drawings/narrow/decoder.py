@@ -83,7 +83,7 @@ def whole_transformer() -> Canvas:
             way = [(x, y - 10), (x + 74, y - 10), (x + 74, y - 108), (x + 64, y - 108)]
             drawing.arrow(way, "residual")
             drawing.box(x - 62, y - 78, 124, 52)
-            drawing.lines(x, y - 52, name, 18, bold=True, size=14)
+            drawing.lines(x, y - 52, name, 18, size=14)
             if kind:
                 drawing.circle(x - 62, y - 78, 12, str(kind), "neutral", size=14)
             drawing.line([(x, y - 78), (x, y - 94)], "residual", 3)

@@ -22,7 +22,7 @@ def residual_stream() -> Canvas:
         drawing.line([(14 if y == 180 else 30, y), (plus - 14, y)], "residual", 5)
         drawing.line([(plus + 14, y), (norm, y)], "residual", 5)
         drawing.arrow([(x, y), (x, high), (x + 22, high)], "residual", 2.5)
-        drawing.box(x + 24, high - 32, wide, 64, name, "encoder", bold=True)
+        drawing.box(x + 24, high - 32, wide, 64, name, "encoder")
         drawing.text(x + 24 + wide / 2, high - 48, does, "encoder", size=14)
         drawing.arrow([(x + 24 + wide, high), (plus, high), (plus, y - 15)], "encoder", 2.5)
         drawing.circle(plus, y, 14, "+", "encoder", size=19)
@@ -43,29 +43,29 @@ def words_through_a_block() -> Canvas:
     drawing = beside(encoder.words_through_a_block(), 846)
     centres = {"dog": 80, "bites": 194, "man": 308}
     name = ["self-", "attention"]
-    drawing.box(34, 498, 332, 48, name, "encoder", bold=True, size=14)
+    drawing.box(34, 498, 332, 48, name, "encoder", size=14)
     for i, (word, x) in enumerate(centres.items(), start=1):
         side = x - 56
         drawing.text(x, 676, word, bold=True, size=17)
         for low, high, plus in ((600, 548, 458), (356, 302, 208)):
             drawing.arrow([(x, low), (x, high)], "residual", 2.5)
             drawing.arrow([(x, low - 10), (side, low - 10), (side, plus)], "residual", 4)
-        vector = drawing.matrix(x - 36, 630, [[""] * 4], (18, 24), "neutral")
+        vector = drawing.matrix(x - 36, 630, [[""] * 4], (18, 24), "encoder")
         drawing.line([(x, vector.y - 2), (x, 600)], "residual", 2.5)
         drawing.text(vector.right + 14, vector.middle[1], f"*x*_{i}", size=16)
         drawing.arrow([(x, 497), (x, 458)], "encoder", 2.5)
         drawing.box(x - 61, 408, 105, 48)
         drawing.lines(x - 8, 432, ["LayerNorm", "(*x* + *a*)"], 18, size=14)
         drawing.line([(x, 408), (x, 396)], "residual", 2.5)
-        drawing.matrix(x - 36, 372, [[""] * 4], (18, 24), "neutral")
+        drawing.matrix(x - 36, 372, [[""] * 4], (18, 24), "encoder")
         drawing.text(x + 50, 384, f"*z*_{i}", size=16)
         drawing.line([(x, 370), (x, 356)], "residual", 2.5)
-        drawing.box(x - 38, 252, 82, 48, ["feed-", "forward"], "encoder", bold=True, size=14)
+        drawing.box(x - 38, 252, 82, 48, ["feed-", "forward"], "encoder", size=14)
         drawing.arrow([(x, 250), (x, 208)], "encoder", 2.5)
         drawing.box(x - 61, 158, 105, 48)
         drawing.lines(x - 8, 182, ["LayerNorm", "(*z* + *f*)"], 18, size=14)
         drawing.line([(x, 158), (x, 144)], "residual", 2.5)
-        drawing.matrix(x - 36, 120, [[""] * 4], (18, 24), "neutral")
+        drawing.matrix(x - 36, 120, [[""] * 4], (18, 24), "encoder")
         drawing.arrow([(x, 118), (x, 76)], "residual", 2.5)
         drawing.text(x + 12, 478, f"*a*_{i}", size=16, anchor="start")
         drawing.text(x + 12, 230, f"*f*_{i}", size=16, anchor="start")
@@ -102,7 +102,7 @@ def pre_and_post_norm() -> Canvas:
             drawing.line([(x, y + 22 if y == 560 else y + 8), (x, plus + 14)], "residual", 5)
             drawing.line([(x, plus - 14), (x, y - 210 + 8)], "residual", 5)
             top = y - 94 if post else y - 148
-            drawing.box(middle - 42, top, 84, 46, name, "encoder", bold=True, size=14)
+            drawing.box(middle - 42, top, 84, 46, name, "encoder", size=14)
             if post:
                 drawing.arrow([(x, y - 12), (middle, y - 12), (middle, y - 46)], "residual", 2.5)
                 drawing.box(x - 44, y - 196, 88, 38, "LayerNorm", "neutral", size=14)

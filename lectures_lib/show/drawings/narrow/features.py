@@ -39,7 +39,7 @@ def word_states() -> Canvas:
     )
     drawing.arrow([(table.middle[0], table.bottom + 26), (table.middle[0], 580)], "neutral", 2.5)
     drawing.arrow([(142, table.bottom + 26), (142, 580)], "neutral", 2.5)
-    drawing.box(112, 584, 224, 40, "logistic regression", bold=True)
+    drawing.box(112, 584, 224, 40, "logistic regression")
     return drawing
 
 

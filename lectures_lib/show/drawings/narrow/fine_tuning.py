@@ -52,7 +52,7 @@ def five_heads() -> Canvas:
             drawing.text(66, middle, token, size=13, anchor="end")
             drawing.arrow([(69, middle), (83, middle)], "residual", 1.5)
             drawing.line([(153, middle), (164, middle)], "residual", 1.5)
-            drawing.matrix(165, middle - 6, [[""] * 3], (9, 12), "encoder" if read else "neutral")
+            drawing.matrix(165, middle - 6, [[""] * 3], (9, 12), "encoder")
             if read:
                 drawing.frame(164, middle - 7, 29, 14, "ink", 2)
                 drawing.arrow([(195, middle), (226, middle)], "encoder", 2.5)

@@ -66,7 +66,7 @@ def multi_head_drawing() -> Canvas:
             drawing.text(left + 13, 280, f"*{letter}*_{i}", size=15)
             out = drawing.matrix(left, 296, blank(n, 2), small, name)
             drawing.arrow([(left + 13, out.bottom + 3), (left + 13, 362)], name)
-        drawing.box(middle - 54, 364, 108, 36, "attention", bold=True)
+        drawing.box(middle - 54, 364, 108, 36, "attention")
         drawing.arrow([(middle, 402), (middle, 422)], name, 2.5)
         head = drawing.matrix(middle - 34, 424, blank(n, 2), cell, name)
         drawing.text(head.right + 6, head.middle[1], f"*head*_{i}", name, 14, "start")

@@ -43,7 +43,7 @@ def image_to_class() -> Canvas:
     drawing.box(left + wide, top + 52, 5 * wide, 28, says, size=14)
     cls = left + wide / 2
     drawing.lines(cls, top + 67, ["class", "token"], 16, size=13, bold=True)
-    drawing.box(8, top + 196, 360, 46, "encoder", "encoder", bold=True)
+    drawing.box(8, top + 196, 360, 46, "encoder", "encoder")
     patches.answer(drawing, cls, 8, top + 266)
     return drawing
 

@@ -147,7 +147,7 @@ def two_losses() -> Canvas:
         drawing.text(56, y, token, anchor="end", size=13)
         drawing.arrow([(60, y), (74, y)], "residual")
         drawing.arrow([(108, y), (122, y)], "residual")
-        colour = "prediction" if j in ASKED else "residual" if j == 0 else "neutral"
+        colour = "prediction" if j in ASKED else "encoder"
         drawing.matrix(124, y - 9, [[""] * 3], (9, 18), colour)
         if j in ASKED:
             drawing.arrow([(153, y), (180, y)], "prediction", 2.5)
@@ -155,7 +155,7 @@ def two_losses() -> Canvas:
             drawing.text(270, y - 10, f"{RIGHT[j]} %", size=12)
             drawing.box(300, y - 13, 44, 26, ASKED[j], "prediction", bold=True, size=14)
             drawing.line([(344, y), (356, y)], "prediction", 2.5)
-    drawing.box(76, top, 32, high * len(BATCH) + 22, ["B", "E", "R", "T"], "encoder", bold=True)
+    drawing.box(76, top, 32, high * len(BATCH) + 22, ["B", "E", "R", "T"], "encoder")
     first, last = (centres[j] for j in (min(ASKED), max(ASKED)))
     texts = ["head for", "masked", "words:", "a score", "for every", "piece"]
     drawing.box(182, first - 14, 66, last - first + 28, texts, bold=False, size=14)

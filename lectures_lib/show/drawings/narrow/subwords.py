@@ -52,7 +52,7 @@ def bytes_to_tokens() -> Canvas:
             colour = "residual" if spans is tokens else "paper"
             size = 12 if span.text == " " else 16
             box = (x, top, wide, tall, name(span.text), colour)
-            drawing.box(*box, size=size, radius=0, edge="neutral")
+            drawing.box(*box, size=size, radius=0)
             if spans is tokens:
                 drawing.text(337, top + tall / 2, str(span.id), size=15, bold=True)
     words = subwords.WORD.findall(subwords.TEXT)

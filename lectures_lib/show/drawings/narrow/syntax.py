@@ -73,7 +73,7 @@ def perturbed_masking() -> Canvas:
         right = syntax.reading(drawing, 24, y, hidden, 60)
         drawing.text(right + 14, y + 16, "…")
         drawing.arrow([(114, y + 36), (114, y + 56)])
-        drawing.box(24, y + 58, 180, 36, "BERT", "encoder", bold=True)
+        drawing.box(24, y + 58, 180, 36, "BERT", "encoder")
         drawing.arrow([(206, y + 76), (246, y + 76)], "encoder")
         ends.append(drawing.matrix(252, y + 65, [[""] * 4], (15, 22), "encoder"))
     above, below = ends
