@@ -77,7 +77,7 @@ def mask(
     )
     drawing.matrix(
         left, 46, empty, (wide, 32), rows=rows, columns=columns, row_colour="query",
-        column_colour="key", hidden=hidden,
+        column_colour="key", hidden=hidden, lined=True,
     )  # fmt: skip
     if letter:
         drawing.text(22, 22, letter, bold=True)
@@ -369,6 +369,6 @@ def table(
     )  # fmt: skip
     drawing.matrix(
         left, top, cells, (wide, 34), [[c] * n for c in colours or ["neutral"] * len(cells)],
-        rows=list(rows), columns=columns,
+        rows=list(rows), columns=columns, lined=True,
     )  # fmt: skip
     return drawing

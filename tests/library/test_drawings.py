@@ -588,3 +588,11 @@ def test_gate_mixes_as_torchs_cell_does():
             atol=1e-5,
         )
     assert holds_in_order(texts(draw("gate").svg()), written(recurrent.new_state(), ".2f"))
+
+
+def test_a_table_to_be_filled_in_has_lines():
+    parted, lined = Canvas("a", 200, 90, "", "", ""), Canvas("b", 200, 90, "", "", "")
+    parted.matrix(10, 10, [["", ""]])
+    lined.matrix(10, 10, [["", ""]], lined=True)
+    assert parted.svg().count('s-paper" stroke-width="1.5"') == 2
+    assert lined.svg().count('s-neutral" stroke-width="1"') == 2

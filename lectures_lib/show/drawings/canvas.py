@@ -288,6 +288,7 @@ class Canvas(Sheet):
         hidden: Sequence[Sequence[bool]] | None = None,
         shares: Sequence[Sequence[Number]] | None = None,
         size: Number = 14,
+        lined: bool = False,
     ) -> Grid:
         """A matrix as a grid of cells, with paper between them; those without a colour of their own
         are grey, and those without a text deeper.
@@ -302,9 +303,14 @@ class Canvas(Sheet):
             hidden: which cells are hatched, as a mask hides them.
             shares: 0 to 1 for each cell: a bar at its foot shows it.
             size: of the text.
+            lined: lines between the cells in place of paper: for a table to be filled in, on any
+                copier.
         """
         grid = Grid(x, y, len(values), len(values[0]), cell)
         wide, high = cell
+        parted = {"stroke": "s-paper"}
+        if lined:
+            parted = {"stroke": f"s-{self._use('neutral')}", "thick": 1}
         for i, row in enumerate(values):
             for j, text in enumerate(row):
                 name = (
@@ -316,7 +322,8 @@ class Canvas(Sheet):
                 )
                 ground = CELL if name == "neutral" else name
                 deep = not text and "deep" in palette.PALETTE[name]["light"]
-                self._rect(x + j * wide, y + i * high, wide, high, ground, "s-paper", deep=deep)
+                place = (x + j * wide, y + i * high, wide, high)
+                self._rect(*place, ground, deep=deep, **parted)
                 if hidden and hidden[i][j] and not text:
                     self._hatch(x + j * wide, y + i * high, wide, high)
                 if shares and shares[i][j] > 0.004:
