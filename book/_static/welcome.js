@@ -258,7 +258,7 @@
       `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`,
     );
     const room = Math.max(width, SHORTEST); // a short line stands in the middle, and does not become huge
-    svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 46}`);
+    svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 38}`);
     svg.style.minWidth = room > ROOMY ? `${Math.round(SMALLEST * room)}px` : "";
     svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);

@@ -94,7 +94,7 @@ def picture(words: list[tuple[str, float]]) -> str:
     ]
     most = max(share for *_, share in shares)
     texts = [label(*one, strongest=one[2] == most) for one in shares]
-    head = f'<svg viewBox="0 0 {width} {LINE + 46}" role="img" aria-labelledby="welcome-title">'
+    head = f'<svg viewBox="0 0 {width} {LINE + 38}" role="img" aria-labelledby="welcome-title">'
     strongest = max(words, key=lambda pair: pair[1])
     title = (
         f'<title id="welcome-title">Arcs from "{ASKS}" to other words; the thickest, '
