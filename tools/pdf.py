@@ -164,7 +164,7 @@ body { font: 15px/1.5 system-ui, sans-serif; color: #1f2328; margin: 0; }
 h1 { font-size: 46px; line-height: 1.15; margin: 26px 0 14px; }
 h2 { font-size: 26px; break-before: page; margin: 0 0 14px; }
 svg { width: 78%%; margin-top: 110px; }
-.arc { fill: none; stroke: #0b57a4; } .muted { fill: #666; }
+.arc { fill: none; stroke: #0b57a4; } .muted { fill: #666; } .most { font-weight: 700; }
 p { max-width: 40em; }
 .lead { font-size: 20px; max-width: 30em; }
 table { border-collapse: collapse; width: 100%%; }

@@ -27,7 +27,7 @@ FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
 VARIABLE = re.compile(r"var\(--c-(\w+)(?:-(\w+))?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
 ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
-WORD = re.compile(r'<text (?:class="(\w+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')
+WORD = re.compile(r'<text (?:class="([\w ]+)" )?x="(\d+)" y="(\d+)" font-size="(\d+)"[^>]*>([^<]*)')
 
 
 def font(size: float, bold: bool = False) -> ImageFont.FreeTypeFont:
@@ -76,8 +76,8 @@ def arcs(width: int = 1060) -> Image.Image:
             r = stroke / 2
             draw.ellipse([scale * v for v in (x - r, y - r, x + r, y + r)], fill=BLUE)
     for kind, x, y, size, word in WORD.findall(svg):
-        colour = {"muted": MUTED, "asks": ASKS}.get(kind, INK)
-        drawn = font(scale * int(size) * 0.95, bold=kind == "asks")
+        colour = {"muted": MUTED, "asks": ASKS, "muted most": ASKS}.get(kind, INK)
+        drawn = font(scale * int(size) * 0.95, bold=kind not in ("", "muted"))
         draw.text((scale * int(x), scale * int(y)), word, font=drawn, fill=colour, anchor="ms")
     return picture
 

@@ -6,6 +6,7 @@
   const figure = document.querySelector(".picture.welcome");
   if (!figure) return;
   const FONT = 23,
+    NUMBER = 14,
     LINE = 205; // as in welcome.py
   const LETTER = 12.2,
     SPACE = 14,
@@ -210,14 +211,15 @@
       .filter((i) => i !== asks)
       .reduce((most, i) => (row[i] > row[most] ? i : most));
     const far = (i) => Math.abs(centres[i] - centres[asks]),
-      drawn = [...words.keys()].filter((i) => i !== asks && row[i]);
+      strongest = Math.max(...row, 1), // nothing is, where all are 0
+      drawn = [...words.keys()].filter((i) => i !== asks && row[i]).sort((i, j) => row[i] - row[j]); // the strongest lies on top
     const steep = Math.min(0.62, HIGHEST / Math.max(...drawn.map(far)));
     const arcs = drawn.map((i) => {
       const height = Math.round(28 + far(i) * steep);
       return made("path", {
         class: "arc",
-        "stroke-width": 1 + 0.15 * row[i],
-        opacity: 0.45 + 0.005 * row[i],
+        "stroke-width": (1.2 + 0.09 * row[i]).toFixed(2),
+        opacity: (0.25 + 0.0075 * row[i]).toFixed(4),
         d: `M${centres[asks]} ${top}C${centres[asks]} ${top - height} ${centres[i]} ${top - height} ${centres[i]} ${top}`,
       });
     });
@@ -225,7 +227,7 @@
       made(
         "text",
         {
-          ...(i === asks && { class: "asks" }),
+          ...(i === asks ? { class: "asks" } : row[i] === strongest && { class: "most" }),
           x: centres[i],
           y: LINE,
           "font-size": FONT,
@@ -234,13 +236,21 @@
         word,
       ),
     );
-    const numbers = words.map((_, i) =>
-      made(
-        "text",
-        { class: "muted", x: centres[i], y: LINE + 28, "font-size": 18, "text-anchor": "middle" },
-        row[i] ? (row[i] / 100).toFixed(2) : "0",
-      ),
-    );
+    const numbers = [...words.keys()]
+      .filter((i) => row[i])
+      .map((i) =>
+        made(
+          "text",
+          {
+            class: row[i] === strongest ? "muted most" : "muted",
+            x: centres[i],
+            y: LINE + 28,
+            "font-size": NUMBER,
+            "text-anchor": "middle",
+          },
+          (row[i] / 100).toFixed(2),
+        ),
+      );
     const rest = 100 - row.reduce((sum, share) => sum + share, 0);
     const title = made(
       "title",
@@ -248,7 +258,7 @@
       `Arcs from "${words[asks]}" to other words; the thickest, ${(row[best] / 100).toFixed(2)}, to "${words[best]}".`,
     );
     const room = Math.max(width, SHORTEST); // a short line stands in the middle, and does not become huge
-    svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 46}`);
+    svg.setAttribute("viewBox", `${(width - room) / 2} 0 ${room} ${LINE + 38}`);
     svg.style.minWidth = room > ROOMY ? `${Math.round(SMALLEST * room)}px` : "";
     svg.replaceChildren(title, ...arcs, ...letters, ...numbers);
     offer(letters);

@@ -16,6 +16,7 @@ CHOICE = [
 FILE = Path(__file__).with_suffix(".svg")
 ALL_HEADS = Path(__file__).parents[1] / "_static" / "welcome.json"
 FONT, SPACE, LINE = 23, 14, 205  # size of a letter, gap between words, height of the line of text
+NUMBER = 14  # size of a weight
 CAPTION = (
     f"<figcaption>How much of each word flows into “{ASKS}”, measured in one head of MiniLM, a "
     f"small trained BERT: layer {LAYER}, head {HEAD} (counted from 0).</figcaption>"
@@ -35,7 +36,6 @@ CONTROLS = (
     "</output>\n</div>"
 )
 LETTER = 12.2  # average width of a letter at this size
-LEAST = 0.005  # a smaller weight is written as 0 and has no arc
 
 
 def weights() -> list[tuple[str, float]]:
@@ -81,15 +81,20 @@ def picture(words: list[tuple[str, float]]) -> str:
     """
     centres, width = places([word for word, _ in words])
     asks = centres[[word for word, _ in words].index(ASKS)]
-    arcs = [
-        arc(asks, centre, weight)
+    # in whole per cent, as welcome.json has them: what the script draws again shall not differ
+    shares = [
+        (centre, word, round(100 * weight))
         for centre, (word, weight) in zip(centres, words, strict=True)
-        if word != ASKS and weight >= LEAST
     ]
-    texts = [
-        label(centre, word, weight) for centre, (word, weight) in zip(centres, words, strict=True)
+    # the strongest lies on top
+    arcs = [
+        arc(asks, centre, share)
+        for centre, word, share in sorted(shares, key=lambda one: one[2])
+        if word != ASKS and share
     ]
-    head = f'<svg viewBox="0 0 {width} {LINE + 46}" role="img" aria-labelledby="welcome-title">'
+    most = max(share for *_, share in shares)
+    texts = [label(*one, strongest=one[2] == most) for one in shares]
+    head = f'<svg viewBox="0 0 {width} {LINE + 38}" role="img" aria-labelledby="welcome-title">'
     strongest = max(words, key=lambda pair: pair[1])
     title = (
         f'<title id="welcome-title">Arcs from "{ASKS}" to other words; the thickest, '
@@ -97,15 +102,15 @@ def picture(words: list[tuple[str, float]]) -> str:
     )
     return "\n".join(
         [
-            '<figure class="picture welcome">',
+            '<figure class="picture welcome figure-card">',
             *('<div class="welcome-line">', head, title, *arcs, *texts, "</svg>", "</div>"),
             *(CONTROLS, CAPTION, "</figure>\n"),
         ]
     )
 
 
-def arc(start: float, end: float, weight: float) -> str:
-    """A curve above the line of text."""
+def arc(start: float, end: float, share: int) -> str:
+    """A curve above the line of text, for a share in per cent."""
     height = 28 + abs(end - start) * 0.62
     top = LINE - 26
     curve = (
@@ -113,19 +118,24 @@ def arc(start: float, end: float, weight: float) -> str:
         f"{top}"
     )
     return (
-        f'<path class="arc" d="{curve}" stroke-width="{1 + 15 * weight:.1f}" '
-        f'opacity="{0.45 + 0.5 * weight:.2f}"/>'
+        f'<path class="arc" d="{curve}" stroke-width="{1.2 + 0.09 * share:.2f}" '
+        f'opacity="{0.25 + 0.0075 * share:.4f}"/>'
     )
 
 
-def label(centre: float, word: str, weight: float) -> str:
-    """A word, and below it its weight."""
-    kind = ' class="asks"' if word == ASKS else ""
-    share = f"{weight:.2f}" if weight >= LEAST else "0"
-    return (
+def label(centre: float, word: str, share: int, strongest: bool) -> str:
+    """A word, and below it its weight, if it has one."""
+    kind = ' class="asks"' if word == ASKS else ' class="most"' if strongest else ""
+    text = (
         f'<text{kind} x="{centre:.0f}" y="{LINE}" font-size="{FONT}" '
-        f'text-anchor="middle">{word}</text><text class="muted" x="{centre:.0f}" y="{LINE + 28}" '
-        f'font-size="18" text-anchor="middle">{share}</text>'
+        f'text-anchor="middle">{word}</text>'
+    )
+    if not share:
+        return text
+    number = "muted most" if strongest else "muted"
+    return (
+        f'{text}<text class="{number}" x="{centre:.0f}" y="{LINE + 28}" font-size="{NUMBER}" '
+        f'text-anchor="middle">{share / 100:.2f}</text>'
     )
 
 

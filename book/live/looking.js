@@ -188,7 +188,7 @@ export class Reader extends Figure {
           : "Choose one of these, to see how its share comes about.",
       ),
     );
-    this.about_all.textContent = `All ${this.buttons.length} heads, a row for each layer: the fuller, the more of “${tokens[at]}” goes to one token. Choose one.`;
+    this.about_all.textContent = `All ${this.buttons.length} heads, a row for each layer: the stronger its blue, the more of “${tokens[at]}” goes to one token. Choose one.`;
     for (const { button, layer, head } of this.buttons) {
       const looks = attention[layer][head][at],
         j = strongest(looks);
