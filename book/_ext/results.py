@@ -153,8 +153,7 @@ def quoted_in(name: str) -> list[str]:
 def table(one: Block, title: str, usual: int, axis: Any) -> nodes.table:
     """A table of a file. Numbers at its edge are named in its corner."""
     said = corner(one, axis)
-    single = one.rows == ((),)
-    spare = single and not said  # a single row of names needs none of its own
+    spare = one.rows == ((),) and not said  # a single row of names needs none of its own
     group = nodes.tgroup(cols=len(one.columns) + (not spare))
     heads = [*map(named, one.columns)]
     if not spare:
@@ -165,14 +164,14 @@ def table(one: Block, title: str, usual: int, axis: Any) -> nodes.table:
         group += nodes.thead("", nodes.row("", *map(cell, heads)))
     body = nodes.tbody()
     for row in one.rows:
-        line = nodes.row() if spare else nodes.row("", cell(title if single else named(row)))
+        line = nodes.row() if spare else nodes.row("", cell(named(row or one.caption)))
         for column in one.columns:
             leaf = one.cells.get((row, column))
             line += cell(*told(leaf[1], usual)) if leaf else cell("")
         body += line
     group += body
     whole = nodes.table("", group, classes=["measured"])
-    if title and (spare or not single):  # else the row has it as its name
+    if title:
         whole.insert(0, nodes.title("", upper(title)))
     return whole
 
