@@ -69,7 +69,7 @@ from lectures_lib.homework import check
 # %% [markdown]
 # ## Question 1: Scaled dot-product attention
 #
-# *2 points · difficulty 1 of 3 · 10 minutes · [chapter 2, why divide by √d_k?](../notebooks/02_self_attention.ipynb#why-divide-by-d_k)*
+# *2 points · difficulty 1 of 3 · 10 minutes · [chapter 2, why divide by √dₖ?](../notebooks/02_self_attention.ipynb#why-divide-by-d_k)*
 #
 # The formula of the whole course:
 #

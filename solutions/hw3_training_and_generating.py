@@ -261,9 +261,9 @@ check("hw3.smoothed_cross_entropy", smoothed_cross_entropy)
 # Drawing the next word from all that the model holds possible gives nonsense now and then: there are very many unlikely words. *Top-p*
 # sampling, or nucleus sampling, draws from the likeliest ones only: as few of them as it takes to reach the probability p together.
 #
-# Suppose four words have the probabilities 0.15, 0.5, 0.05 and 0.3. With p = 0.7, the likeliest two are kept: 0.5 alone is too little, 0.5
-# + 0.3 is enough. Divided by their sum, they become 0.625 and 0.375, and the answer is (0, 0.625, 0, 0.375). With p = 0.4 the likeliest
-# word alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one. (No sum
+# Suppose four words have the probabilities 0.15, 0.5, 0.05 and 0.3. With p = 0.7, the likeliest two are kept: 0.5 alone is too little,
+# 0.5 + 0.3 is enough. Divided by their sum, they become 0.625 and 0.375, and the answer is (0, 0.625, 0, 0.375). With p = 0.4 the
+# likeliest word alone is enough, and gets probability 1. The word with which the sum reaches p is kept, so that there is always at least one. (No sum
 # in the checks comes so close to p that rounding decides, and no two words of a row are equally likely.)
 #
 # - `logits`: `(batch, vocab)`, before the softmax; `p`: a number above 0 and below 1

@@ -275,9 +275,9 @@ check("hw4.resize_positions", resize_positions)
 # Every linear layer has a bias; every LayerNorm has a gain and a shift.
 #
 # By hand, for the smallest of them: `image_size=4, patch_size=2, n_channels=1, n_classes=2, d_model=2, n_layers=1, n_heads=1, d_ff=3`. The
-# patches' layer has (4 + 1) · 2 = 10, the class token 2, the positions 5 · 2 = 10. The block has 4 · (4 + 2) = 24 in its attention, (6 + 3)
-# + (6 + 2) = 17 in its feed-forward layer, 8 in its norms: 49. The last norm has 4, the head 6. Together **81**; with `class_token=False`
-# it is 77. A larger one, `image_size=6, patch_size=2, n_channels=3, n_classes=5, d_model=4, n_layers=2, n_heads=2, d_ff=6`, has 437.
+# patches' layer has (4 + 1) · 2 = 10, the class token 2, the positions 5 · 2 = 10. The block has 4 · (4 + 2) = 24 in its attention,
+# (6 + 3) + (6 + 2) = 17 in its feed-forward layer, 8 in its norms: 49. The last norm has 4, the head 6. Together **81**; with
+# `class_token=False` it is 77. A larger one, `image_size=6, patch_size=2, n_channels=3, n_classes=5, d_model=4, n_layers=2, n_heads=2, d_ff=6`, has 437.
 #
 # - all arguments are integers, but for `class_token`, a boolean; returns an integer
 #

@@ -7,6 +7,7 @@ pages that have formulas.
 
 import json
 import os
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -33,6 +34,9 @@ require("readline").createInterface({ input: process.stdin }).on("line", (line) 
   console.log(JSON.stringify(answer));
 });
 """
+SHORT = 12  # letters of a formula that stands in one piece with what adjoins it
+BEFORE, BEHIND = re.compile(r"[(\[“‘\"'–]+$"), re.compile(r"^[,.;:!?)\]”’\"'…%]+")
+COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)")
 logger = logging.getLogger(__name__)
 
 
@@ -62,6 +66,38 @@ def html(node: nodes.Element, page: str, display: bool) -> str:
     if "error" in answer:
         logger.warning("formula: %s", answer["error"], location=node)
     return answer.get("html", "")
+
+
+def hold_marks(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """No line begins with the comma behind a short formula, or ends with the bracket before it."""
+    for formula in list(doctree.findall(nodes.math)):
+        parent = formula.parent
+        if isinstance(parent, nodes.title) or length(formula.astext()) >= SHORT:
+            continue
+        at = parent.index(formula)
+        before = beside(parent, at - 1, BEFORE)
+        behind = beside(parent, at + 1, BEHIND)
+        if not before and not behind:
+            continue
+        if behind:
+            parent[at + 1] = nodes.Text(parent[at + 1].removeprefix(behind))
+        if before:
+            parent[at - 1] = nodes.Text(parent[at - 1].removesuffix(before))
+        pieces = nodes.Text(before), formula.deepcopy(), nodes.Text(behind)
+        parent[at] = nodes.inline("", "", *pieces, classes=["whole"])
+
+
+def beside(parent: nodes.Element, at: int, marks: re.Pattern) -> str:
+    """The marks that stand right at a formula, in the text before or behind it."""
+    if not 0 <= at < len(parent) or not isinstance(parent[at], nodes.Text):
+        return ""
+    found = marks.search(parent[at].astext())
+    return found[0] if found else ""
+
+
+def length(tex: str) -> int:
+    """How many letters one sees of a formula, about: one for each command."""
+    return len(re.sub(r"[\s{}^_]", "", COMMAND.sub("x", tex)))
 
 
 def visit_inline(translator, node: nodes.math) -> None:
@@ -121,6 +157,7 @@ def setup(app: Sphinx) -> dict:
     app.add_html_math_renderer(
         "katex", inline_renderers=(visit_inline, None), block_renderers=(visit_display, None)
     )
+    app.connect("doctree-resolved", hold_marks)
     app.connect("html-page-context", link_style)
     app.connect("build-finished", copy_katex)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

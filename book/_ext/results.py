@@ -150,28 +150,29 @@ def quoted_in(name: str) -> list[str]:
     ]
 
 
-def table(one: Block, usual: int, axis: Any) -> nodes.table:
+def table(one: Block, title: str, usual: int, axis: Any) -> nodes.table:
     """A table of a file. Numbers at its edge are named in its corner."""
-    spare = one.rows == ((),)  # a single row needs no name
+    said = corner(one, axis)
+    spare = one.rows == ((),) and not said  # a single row of names needs none of its own
     group = nodes.tgroup(cols=len(one.columns) + (not spare))
     heads = [*map(named, one.columns)]
     if not spare:
         group += nodes.colspec(colwidth=1, stub=1)
-        heads.insert(0, corner(one, axis))
+        heads.insert(0, said)
     group += [nodes.colspec(colwidth=1) for _ in one.columns]
     if any(heads):
         group += nodes.thead("", nodes.row("", *map(cell, heads)))
     body = nodes.tbody()
     for row in one.rows:
-        line = nodes.row() if spare else nodes.row("", cell(named(row)))
+        line = nodes.row() if spare else nodes.row("", cell(named(row or one.caption)))
         for column in one.columns:
             leaf = one.cells.get((row, column))
             line += cell(*told(leaf[1], usual)) if leaf else cell("")
         body += line
     group += body
     whole = nodes.table("", group, classes=["measured"])
-    if one.caption:
-        whole.insert(0, nodes.title("", upper(named(one.caption))))
+    if title:
+        whole.insert(0, nodes.title("", upper(title)))
     return whole
 
 
@@ -233,6 +234,7 @@ def titled(title: str) -> list[nodes.Node]:
     `code` as code.
     """
     text = re.sub(r"\w+", lambda word: PROPER.get(word[0], word[0]), title)
+    text = text.replace("10^9", "10⁹")
     parts = enumerate(upper(text).split("`"))
     return [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in parts]
 
@@ -283,11 +285,12 @@ class Results(SphinxDirective):
         section += self.about(name, record["title"])
         found, usual = results_layout.blocks(record["results"]), usual_runs(record["results"])
         axis = told_of.get("axis", "")
-        for one in found:
+        tables = list(zip(found, results_layout.titles(found), strict=True))
+        for one, title in tables:
             if not one.single_runs:
                 section += curves(name, one)
-                section += table(one, usual, axis)
-        if runs := [table(one, usual, axis) for one in found if one.single_runs]:
+                section += table(one, title, usual, axis)
+        if runs := [table(one, title, usual, axis) for one, title in tables if one.single_runs]:
             section += Folded("", *runs, words="The single runs")
         section += provenance(record, usual)
         return section

@@ -6,6 +6,7 @@ are curves for figures, and are left out.
 """
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +212,24 @@ def fitted(one: Block) -> Block:
 def named(key: Path) -> str:
     """The name of a row, a column or a table for readers."""
     return ", ".join(map(word, key))
+
+
+def titles(found: list[Block]) -> list[str]:
+    """What stands above each table: what all of it has in common; where several have the same, with
+    the names of what it holds.
+    """
+    alike = Counter(named(one.caption) for one in found)
+    return [
+        f"{title}: {held(one)}" if title and alike[title] > 1 else title
+        for one in found
+        for title in [named(one.caption)]
+    ]
+
+
+def held(one: Block) -> str:
+    """The first names at a table's edge: of its columns, or of its rows where columns have none."""
+    edge = one.rows if one.columns == ((),) or numeric(one.columns) else one.columns
+    return ", ".join(map(named, edge[:3])) + (", …" if len(edge) > 3 else "")
 
 
 def word(key: str) -> str:

@@ -36,7 +36,8 @@ def svg(name: str, one: Block) -> str:
 
 def draw(one: Block) -> str:
     """A line for each column; returns what it shows, in words."""
-    _, axes = plt.subplots(figsize=(5, 2.4))
+    many = len(one.columns) > 1
+    figure, axes = plt.subplots(figsize=(5, 2.9 if many else 2.4))
     told = []
     for column, colour in zip(one.columns, (BLUE, RED, GREEN, PURPLE), strict=False):
         points = [(int(row[0]), one.cells[row, column][1]) for row in one.rows]
@@ -51,8 +52,8 @@ def draw(one: Block) -> str:
         )
     axes.set_title("Line: mean. Band: from the smallest run to the largest.")
     axes.set_xlabel("step")
-    if len(one.columns) > 1:
-        axes.legend()
+    if many:  # below the axes: no corner is free of lines on every page
+        figure.legend(loc="outside lower left", ncols=2)
     return f"Curve of the table below it, {named(one.caption)}: {'; '.join(told).strip()}."
 
 

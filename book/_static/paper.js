@@ -59,6 +59,15 @@
     );
   }
 
+  // What is gathered at the end: "Hints" where there is nothing else.
+  function heading(questions) {
+    const hints = folded.filter(([summary]) =>
+      summary.textContent.trim().startsWith("Hint"),
+    ).length;
+    if (!hints) return "Answers";
+    return hints === folded.length && !questions ? "Hints" : "Answers and hints";
+  }
+
   addEventListener("beforeprint", () => {
     end?.remove(); // a print that was begun twice
     folded = [];
@@ -67,7 +76,13 @@
       .map((one, i) => answer(one, i + 1));
     const quiz = [...article.querySelectorAll(`${QUIZ} > li`)].map((one, i) => choices(one, i + 1));
     if (!answers.length && !quiz.length) return;
-    end = element("section", "paper-end", element("h2", "", "Answers"), ...answers, ...quiz);
+    end = element(
+      "section",
+      "paper-end",
+      element("h2", "", heading(quiz.length)),
+      ...answers,
+      ...quiz,
+    );
     article.append(end);
     root.dataset.paper = "";
   });

@@ -4,7 +4,9 @@ name of its question, which names the drawing.
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
+import numpy as np
 from torch import Tensor
 
 from lectures_lib.show.drawings.canvas import Canvas
@@ -96,7 +98,7 @@ def curves(
     caption: str = "",
     low: float = 0.0,
 ) -> Canvas:
-    """Curves, each with its name above it.
+    """Curves, each with its name beside it.
 
     Args:
         name, title, caption: of the drawing.
@@ -139,14 +141,57 @@ def curves(
         here = level(y)
         drawing.line([(left - 4, here), (left + 4, here)])
         drawing.text(left - 10, here, says, size=14, anchor="end")
-    for i, (label, points) in enumerate(lines.items()):
-        places = [(left + x * (right - left), level(y)) for x, y in points]
-        drawing.line(places, LINES[i % len(LINES)], 2.5, dashed=i % 2 == 1, round=0)
-        k = int(len(places) * (0.4 + 0.16 * i))
-        (x, y), (_, behind) = places[k], places[min(k + 1, len(places) - 1)]
-        side = (x - 8, "end") if behind < y else (x + 6, "start")  # beside a slope, not on it
-        drawing.text(side[0], y - 14, label, LINES[i % len(LINES)], bold=True, anchor=side[1])
+    places = {
+        label: [(left + x * (right - left), level(y)) for x, y in points]
+        for label, points in lines.items()
+    }
+    spots = beside(places)
+    for i, label in enumerate(lines):
+        colour = LINES[i % len(LINES)]
+        drawing.line(places[label], colour, 2.5, dashed=i % 2 == 1, round=0)
+        drawing.text(*spots[label], label, colour, bold=True)
     return drawing
+
+
+def beside(places: Mapping[str, Sequence[tuple[float, float]]]) -> dict[str, tuple[float, float]]:
+    """Where each curve's name stands: close above or below it, where the other curves and the names
+    before it are farthest away.
+
+    Args:
+        places: for each name the corners of its curve.
+    """
+    paths = {label: drawn(corners) for label, corners in places.items()}
+    spots: dict[str, tuple[float, float]] = {}
+    for label, path in paths.items():
+        half = 5.0 * len(label)  # of the name's width
+        named = [
+            drawn([(x - 5 * len(one), y), (x + 5 * len(one), y)]) for one, (x, y) in spots.items()
+        ]
+        others = np.concatenate([line for one, line in paths.items() if one != label] + named)
+
+        def from_name(spot, points, half=half):
+            aside = np.maximum(np.abs(points[:, 0] - spot[0]) - half, 0)
+            return np.hypot(aside, points[:, 1] - spot[1]).min()
+
+        tried = [
+            (x, y + side)
+            for x, y in path[len(path) // 10 : -len(path) // 10 : 6]
+            for off in range(13, 31, 3)
+            for side in (-off, off)
+        ]
+        free = [spot for spot in tried if 11 < from_name(spot, path) < 15] or tried
+        best = max(free, key=lambda spot: min(from_name(spot, others), 60))
+        spots[label] = (float(best[0]), float(best[1]))
+    return spots
+
+
+def drawn(corners: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Points along a line, four pixels apart or less: (points, 2)."""
+    pieces = [
+        np.linspace(a, b, 1 + math.ceil(math.dist(a, b) / 4), endpoint=False)
+        for a, b in pairwise(corners)
+    ]
+    return np.concatenate([*pieces, [corners[-1]]])
 
 
 def heads(

@@ -5,7 +5,9 @@ programs; and that each set of numbers shows what its question is about.
 import itertools
 import re
 from collections import Counter
+from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
@@ -323,3 +325,26 @@ def test_curves_are_read_out_as_they_are_drawn():
         said = each.picture.description
         assert said.startswith("Across: layer. Up: share right, from 0.4 to 1.")
         assert "Curve senses: (0, 0.50), (1," in said
+
+
+@pytest.mark.parametrize("name", ["which_schedule_is_which", "which_layer"])
+def test_a_curves_name_stands_beside_that_curve_alone(name):
+    for each in _named(name):
+        svg = each.picture.svg()
+        curves = {
+            colour: np.reshape([float(n) for n in re.findall(r"-?\d+\.?\d*", path)], (-1, 2))
+            for path, colour in re.findall(r'<path d="([^"]*)" class="s-(\w+)[^"]*"', svg)
+            if colour != "neutral"
+        }
+        names = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*class="t-(\w+) bold"', svg)
+        assert len(names) == len(curves) >= 2
+        for x, y, colour in names:
+            here = (float(x), float(y) - 5)  # the middle of its letters
+            away = {
+                one: min(
+                    np.hypot(*(np.linspace(a, b, 60) - here).T).min() for a, b in pairwise(corners)
+                )
+                for one, corners in curves.items()
+            }
+            assert away[colour] < 30
+            assert all(far > away[colour] + 8 for one, far in away.items() if one != colour), away

@@ -7,12 +7,15 @@ import re
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import pytest
+from docutils import nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import results as pages  # noqa: E402
 import results_layout as layout  # noqa: E402
+import results_plot  # noqa: E402
 
 FILES = sorted(path.stem for path in (ROOT / "book" / "results").glob("*.json"))
 
@@ -156,3 +159,36 @@ def test_a_chapter_leads_to_the_numbers_it_speaks_of():
     ]
     assert len(found) > 15
     assert not [(name, link) for name, link in found if link not in there]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_two_tables_of_a_file_have_the_same_title(name):
+    results = json.loads((ROOT / "book" / "results" / f"{name}.json").read_text("utf-8"))["results"]
+    titles = list(filter(None, layout.titles(layout.blocks(results))))
+    assert len(titles) == len(set(titles))
+
+
+def test_a_single_row_of_counts_says_what_they_count():
+    one = layout.blocks({"n_test": {"1": 960, "2": 970}})[0]
+    made = pages.table(one, "tested on", 0, "items in the list")
+    assert [entry.astext() for entry in made.findall(nodes.entry)] == [
+        *("items in the list", "1", "2"),
+        *("tested on", "960", "970"),
+    ]
+
+
+def test_a_curves_legend_stands_outside_the_axes():
+    many = {name: {str(step): step / 9 for step in (1, 5, 9)} for name in ("vit", "cnn", "hybrid")}
+    rows = tuple((str(step),) for step in (1, 5, 9))
+    cells = {
+        (row, (name,)): ((name, *row), line[row[0]]) for name, line in many.items() for row in rows
+    }
+    with plt.rc_context({"figure.constrained_layout.use": True}):
+        results_plot.draw(layout.Block(("by_step",), rows, tuple((name,) for name in many), cells))
+        figure = plt.gcf()
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    legends = [*figure.legends, *filter(None, [axes.get_legend()])]
+    boxes = [legend.get_window_extent() for legend in legends]
+    plt.close(figure)
+    assert boxes and not any(box.overlaps(axes.get_window_extent()) for box in boxes)

@@ -55,3 +55,50 @@ def test_dashes_of_an_option_stay_with_it(live):
         "all => all.filter(e => e.textContent.startsWith('--') && e.textContent.length < 25).map(e => e.getClientRects().length)"
     )
     assert pieces and set(pieces) <= {0, 1}
+
+
+# marks right behind a short formula that begin a line, and opening brackets that end the one before
+TORN = r"""() => [...document.querySelectorAll(".bd-article :is(p, li) .katex")].map((katex) => katex.parentElement).filter((math) => {
+  if (!math.getClientRects().length || math.closest(".formula") || (math.querySelector(".katex-html")?.textContent ?? "").length > 8) return false;
+  const rects = [...math.getClientRects()];
+  const at = (text, from) => {
+    const range = document.createRange();
+    range.setStart(text, from);
+    range.setEnd(text, from + 1);
+    return range.getBoundingClientRect();
+  };
+  const { nextSibling: next, previousSibling: before } = math;
+  return (next?.nodeType === 3 && /^[,.;:!?)\]”’…]/.test(next.data) && at(next, 0).top > rects.at(-1).bottom - 4)
+    || (before?.nodeType === 3 && /[(\[“‘]$/.test(before.data) && at(before, before.length - 1).bottom < rects[0].top + 4);
+}).map((math) => math.textContent + math.nextSibling?.data?.slice(0, 9))"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "path", ["notebooks/02_self_attention.html", "notebooks/05_encoder.html", "book/notation.html"]
+)
+def test_no_line_begins_with_a_mark_that_belongs_to_a_formula(live, path):
+    page = live(width=390, path=path)
+    assert page.locator(".bd-article p .katex").count()
+    for width in range(330, 440, 9):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(TORN) == []
+
+
+def test_what_a_formula_is_held_together_with():
+    import formulas
+    from docutils import nodes
+
+    def held(before, tex, behind):
+        paragraph = nodes.paragraph(
+            "", "", nodes.Text(before), nodes.math("", tex), nodes.Text(behind)
+        )
+        document = nodes.document(None, None)
+        document += paragraph
+        formulas.hold_marks(None, document, "")
+        return [piece.astext() for piece in paragraph if isinstance(piece, nodes.inline)]
+
+    assert held("a width (", "d_k", "), or") == ["(d_k),"]
+    assert held("a width ", "d_k", " or") == []
+    assert held("the scores ", r"\sqrt{d_k}", ".") == [r"\sqrt{d_k}."]
+    assert held("", r"a + b + c + d + e + f + g", ".") == []

@@ -162,3 +162,30 @@ def test_a_table_of_errors_ends_with_a_whole_row_and_no_plot_takes_half_a_page(p
     plots.last.evaluate("async (plot) => { await plot.decode(); }")
     high = [plot.bounding_box()["height"] for plot in plots.all() if plot.is_visible()]
     assert len(high) > 4 and max(high) < 300
+
+
+def test_a_questions_points_and_its_marks_stay_with_what_they_are_of(paper):
+    style = "(e, name) => getComputedStyle(e)[name]"
+    page = paper("book/exam")
+    points = page.locator("article h3 + p").first
+    assert "points" in points.inner_text()
+    assert points.evaluate(style, "breakAfter") == "avoid"
+    marks = page.locator("article p:has(> strong:only-child)", has_text="Marks").first
+    assert marks.evaluate(style, "breakAfter") == "avoid"
+    box = page.locator("article p:has(+ details:not([class]))").first
+    assert box.evaluate(style, "breakInside") == "avoid"
+    caption = paper("book/results/language_models").locator("table.measured caption").first
+    assert (
+        caption.evaluate(style, "breakInside") == caption.evaluate(style, "breakAfter") == "avoid"
+    )
+
+
+def test_what_stands_at_the_end_is_called_what_it_is(paper):
+    assert paper("exercises/hw1_attention").locator(".paper-end > h2").inner_text() == "Hints"
+    assert paper("book/exam").locator(".paper-end > h2").inner_text() == "Answers"
+
+
+def test_what_is_printed_open_has_no_sign_of_being_shut(paper):
+    page = paper("book/results/fine_tuning")
+    summary = page.locator("details.single-runs > summary").first
+    assert summary.evaluate("e => getComputedStyle(e).listStyleType") == "none"

@@ -199,3 +199,13 @@ def test_numbers_are_not_parted_from_their_signs():
         '<p><span class="whole">97 %</span> of <span class="whole">8 × 64</span>, '
         '<span class="whole">GPT-2</span> % 3</p>'
     )
+
+
+@pytest.mark.browser
+def test_what_follows_the_last_date_is_a_paragraph_of_its_own(tab, address):
+    page = tab()
+    page.goto(f"{address}book/results/fine_tuning.html")
+    line = page.locator("section:has(> .measured-what) + p")
+    assert line.count() == 1
+    last = page.locator("section:has(> .measured-what) > dl.field-list").last.bounding_box()
+    assert line.bounding_box()["y"] - (last["y"] + last["height"]) > 12

@@ -129,7 +129,7 @@ def softmax_along_what(chance: Random) -> Drawn:
     else:
         line, mended = 6, "    scores = scores / math.sqrt(Q.shape[-1])"
         says = (
-            "The scores are divided by the root of the sentence's length n in place of √d_k. The "
+            "The scores are divided by the root of the sentence's length n in place of √dₖ. The "
             "weights still sum to 1 and no error is raised, but a word's output now "
             "depends on how long the sentence is filled up to, even if the padding is masked."
         )
