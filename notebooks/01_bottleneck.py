@@ -34,8 +34,8 @@ from lectures_lib.show import palette, plots
 
 
 def box(ax, corner, width, height, text, part, framed=False):
-    """A box with a text in its middle, in the colour of its part of the model; framed: the one that
-    is the point.
+    """A box with a text in its middle, in the colour of its part of the model. The one
+    that is the point is framed.
     """
     style = {"facecolor": palette.colour(part, role="soft"), "zorder": 3}
     style |= {"edgecolor": plots.INK, "linewidth": 2} if framed else {}
@@ -49,22 +49,22 @@ def chain(ax, words, x, y, part):
     """Words in boxes, arrows between them; where the last box ends."""
     for word in words:
         if x > 0:
-            ax.annotate("", (x, y), (x - 0.7, y), arrowprops=ARROW)
-        width = 0.42 * len(word) + 1
+            ax.annotate("", (x, y), (x - 0.55, y), arrowprops=ARROW)
+        width = 0.42 * len(word) + 0.8
         box(ax, (x, y - 0.4), width, 0.8, word, part)
-        x += width + 0.7
+        x += width + 0.55
     return x
 
 
 ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
-figure, ax = plt.subplots(figsize=(7.6, 2.4))
+figure, ax = plt.subplots(figsize=(6.6, 2.2))
 end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, "encoder")
-box(ax, (end, 0.3), 3.6, 2.3, "one\nvector", "neutral", framed=True)
-ax.annotate("", (end, 2.2), (end - 0.7, 2.2), arrowprops=ARROW)
+box(ax, (end, 0.3), 3.2, 2.3, "one\nvector", "neutral", framed=True)
+ax.annotate("", (end, 2.2), (end - 0.55, 2.2), arrowprops=ARROW)
 words = ["fünf", "und", "neunzig", ",", "achtzehn"]
-last = chain(ax, words, end + 4.3, 0.7, "decoder")
+last = chain(ax, words, end + 3.75, 0.7, "decoder")
 ax.text(0, 2.8, "encoder: reads", va="bottom")
-ax.text(end + 4.3, 1.3, "decoder: writes", va="bottom")
+ax.text(end + 3.75, 1.3, "decoder: writes", va="bottom")
 ax.set(xlim=(-0.2, last), ylim=(0.1, 3.2))
 ax.set_axis_off()
 plt.show()

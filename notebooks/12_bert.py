@@ -368,7 +368,7 @@ for name, c in configs.items():
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Three bars, each 100 percent, cut into tokens, other embeddings, blocks and pooler. Base: 21 percent tokens, 78 blocks. Large: 9 percent tokens, 90 blocks. MiniLM: 52 percent tokens, 47 blocks. The pooler is below one percent."}, "figure": {"caption": "Where the parameters are. The smaller the model, the more of it is vocabulary."}}
 colours = [plots.BLUE, plots.GREY, plots.FRAME, plots.INK]
-figure, ax = plt.subplots(figsize=(6.8, 2.3))
+figure, ax = plt.subplots(figsize=(6.6, 2.3))
 for name, parts in counts.items():
     start, total = 0.0, parts["total"]
     for (part, parameters), colour in zip(parts.items(), colours, strict=False):
@@ -679,7 +679,7 @@ to_cls = weights[:, :, inner, 0].mean(dim=(1, 2))
 to_sep = weights[:, :, inner][..., sep].sum(dim=-1).mean(dim=(1, 2))
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two bars for each of six layers. Share to [CLS]: about a quarter in layer 0, around 0.6 in layers 1 to 4 with a dip to 0.5 in layer 3, 0.44 in layer 5. Share to both [SEP] together: about 0.2 in layer 0, below 0.1 from layer 1 on."}, "figure": {"caption": "Where the attention of the seven words goes, mean over words and heads. MiniLM rests on [CLS]."}}
-figure, ax = plt.subplots(figsize=(6.8, 2.9))
+figure, ax = plt.subplots(figsize=(6.6, 2.9))
 layers = torch.arange(6)
 ax.bar(layers - 0.19, to_cls, width=0.36, color=plots.BLUE, label="to [CLS]")
 ax.bar(layers + 0.19, to_sep, width=0.36, color=plots.QUIET, label="to both [SEP]")

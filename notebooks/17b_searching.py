@@ -49,7 +49,7 @@ def counted_words(texts):
 
 short = ["Why does the most probable translation come out too short?"]
 by_meaning = encoder.embed(corpus)
-fig, axes = plt.subplots(2, 1, figsize=(6.8, 3.9), sharex=True)
+fig, axes = plt.subplots(2, 1, figsize=(6.6, 3.9), sharex=True)
 colours = iter((plots.QUIET, plots.BLUE))
 for ax, (name, nearness) in zip(
     axes,

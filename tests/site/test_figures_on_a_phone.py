@@ -214,7 +214,7 @@ def test_a_wide_table_scrolls_by_keyboard_and_names_itself_only_while_it_scrolls
 
 def test_a_wide_figure_scrolls_and_fades_where_it_goes_on(live):
     page = live(width=320, path="notebooks/16_what_bert_learns.html")
-    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Four bars for each"]'))
+    wide = page.locator(".plot-scroll", has=page.locator('[alt^="Four dots for each"]'))
     hidden, fade = wide.evaluate(
         "e => [e.scrollWidth - e.clientWidth, getComputedStyle(e).getPropertyValue('--fade-end')]"
     )
