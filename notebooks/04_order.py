@@ -354,7 +354,6 @@ ax = plots.curves(
     curves,
     xlabel="training step",
     ylabel="right digits",
-    direct_labels=False,
 )
 plots.reference(ax, ceiling)
 ax.set(ylim=(0, 1.05))

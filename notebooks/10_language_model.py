@@ -597,6 +597,7 @@ ax = plots.curves(
 for name in ("unigram", "bigram"):
     plots.reference(ax, found[name], name, "right")
 ax.set(yscale="log", yticks=[20, 50, 100, 200], yticklabels=["20", "50", "100", "200"])
+ax.grid(False)  # the dashed lines are what the curve is held against
 ax.minorticks_off()
 plt.show()
 
@@ -744,6 +745,7 @@ for length, cost in TABLES.items():
     plots.reference(ax, cost)
     at = 1500 if length == 7 else 7000  # beside the curve
     ax.text(at, cost + 0.02, f"{length} letters", ha="right", color=plots.GREY)
+ax.grid(False)
 ax.set(ylim=(1.3, 2.6))
 plt.show()
 
@@ -826,6 +828,7 @@ ax = plots.curves(
 )
 plots.reference(ax, NETWORK[7000])
 ax.text(5000, 1.405, "1.9 million, at the end", ha="right", va="top", color=plots.GREY)
+ax.grid(False)
 ax.set(ylim=(1.3, 1.8))
 plt.show()
 

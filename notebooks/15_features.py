@@ -46,40 +46,34 @@ cuts = [features.cut_text(tokenizer, *where) for where in asked_for]
 V = torch.stack([v[:, 0] for v in features.word_vectors(model, cuts)], dim=1)
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Two panels with 24 occurrences of the word light, 12 meaning brightness (blue discs) and 12 meaning not heavy (orange squares). Left, a table of word vectors: all of them lie on one point. Right, MiniLM's last layer: brightness to the left and not heavy to the right, two or three of them near the border."}, "figure": {"caption": "Twenty-four sentences with the word light. In a table they share one vector. MiniLM, a small BERT, gives each its own, and the two meanings move apart. The picture shows the two directions in which the vectors vary most."}}
-MARKS = ((plots.BLUE, "o", 60), (plots.ORANGE, "s", 50))
+# Where both are at one place, the smaller one leaves the other to be seen.
+MARKS = ((plots.BLUE, "o", 88), (plots.ORANGE, "s", 28))
 
 
-def draw_senses(ax, vectors, word, size=1.0, named=False):
+def draw_senses(ax, vectors, word, size=1.0):
     """One word's vectors in two dimensions, a mark for each sense."""
     rows = [i for i, e in enumerate(examples) if e["word"] == word]
     flat = torch.zeros(len(rows), 2)
     if vectors[rows].std() > 0:
         flat = torch.from_numpy(PCA(2).fit_transform(vectors[rows]))
     senses = sorted({examples[i]["sense"] for i in rows})
-    rim = {"edgecolors": plots.PAPER, "linewidths": 1}  # marks on one another are seen
     for sense, (colour, mark, area) in zip(senses, MARKS, strict=True):
         x, y = flat[[examples[i]["sense"] == sense for i in rows]].T
-        ax.scatter(x, y, color=colour, marker=mark, s=size * area, label=sense, **rim)
-        if named:
-            ink = {
-                "color": plots.WRITTEN.get(colour, colour),
-                "ha": "center",
-                "va": "top",
-            }
-            ax.text(x.mean(), 0.97, sense, transform=ax.get_xaxis_transform(), **ink)
-    ax.margins(0.12, 0.3 if named else 0.16)
+        ax.scatter(x, y, color=colour, marker=mark, s=size * area, lw=0, label=sense)
+    ax.margins(0.12, 0.16)
     ax.grid(False)
     ax.set_facecolor(plots.PALE)
     ax.spines[:].set_visible(False)
     ax.set(xticks=[], yticks=[])
 
 
-figure, axes = plots.small_multiples(2, columns=2, size=(3.4, 2.7))
+figure, axes = plots.small_multiples(2, columns=2, size=(2.9, 2.6))
 draw_senses(axes[0], torch.ones_like(V[0]), "light")
-draw_senses(axes[1], V[-1], "light", named=True)
+draw_senses(axes[1], V[-1], "light")
 axes[0].set(title="a table of vectors", xlim=(-1, 1), ylim=(-1, 1))
 axes[0].text(0.12, 0, "all 24", va="center", color=plots.GREY)
 axes[1].set_title("MiniLM, last layer")
+axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1), handletextpad=0)
 plt.show()
 
 # %% [markdown]

@@ -537,13 +537,15 @@ rows = range(len(best["MiniLM"]))
 shares = torch.tensor([found for found, _, _ in series.values()])
 ax.hlines(rows, shares.amin(0), shares.amax(0), color=plots.FRAME, lw=2.5, zorder=1)
 marks = {"edgecolors": plots.PAPER, "linewidths": 1.2, "zorder": 2}
-aside = (-0.14, -0.14, 0.14, 0)  # where marks coincide, all are seen
-for (name, (found, colour, size)), off in zip(series.items(), aside, strict=True):
-    at = [row + off for row in rows]
+for i, (name, (found, colour, size)) in enumerate(series.items()):
+    others = torch.cat([shares[:i], shares[i + 1 :]])
+    near = (others - shares[i]).abs().amin(dim=0) < 0.03  # one would cover the other
+    at = torch.arange(len(rows)) + (-0.2, -0.2, 0.2, 0)[i] * near
     ax.scatter(found, at, s=size, color=colour, label=f"best {name}", **marks)
 ax.set_yticks(rows, best["MiniLM"])
 for row, ((_, layer, head), _, usual, _) in enumerate(best["MiniLM"].values()):
-    ax.text(1.04, row, f"{layer}, {head} | {usual:+d}", va="center", color=plots.GREY)
+    beside = f"{layer}, {head} | {usual:+d}".replace("-", "−")
+    ax.text(1.04, row, beside, va="center", color=plots.GREY)
 ax.set(xlabel="governors found", xlim=(0, 1.02))
 ax.grid(False)
 ax.invert_yaxis()

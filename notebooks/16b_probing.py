@@ -620,6 +620,7 @@ axes[1].set_title("differential score", pad=16)
 axes[0].set(xlabel="hidden state", xticks=range(7))
 axes[1].set(xlabel="hidden state", xticks=range(1, 7))
 axes[1].axhline(0, color=plots.QUIET, lw=0.8)
+axes[1].spines["bottom"].set_visible(False)
 axes[0].legend()
 plt.show()
 

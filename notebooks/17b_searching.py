@@ -68,7 +68,8 @@ for ax, (name, nearness) in zip(
         ax.text(
             scores[row] + 0.01, row, f"{scores[row]:.2f}", va="center", color=plots.GREY
         )
-    ax.set(title=name, yticks=[], xticks=[], xlim=(0, 0.9), ylim=(2.3, -0.8))
+    ax.set_title(name, weight="bold", color=plots.GREY)
+    ax.set(yticks=[], xticks=[], xlim=(0, 0.9), ylim=(2.3, -0.8))
     ax.spines[:].set_visible(False)
 fig.suptitle(f"“{short[0]}”", x=0.01, ha="left", weight="bold", fontsize=10.5)
 plt.show()

@@ -56,8 +56,8 @@ def _scale(name: str, *stops: str) -> str:
 # For weights, from 0 up, in the hue of a share; and for signed values, around 0.
 SHARE = (colour("share", role="mark"), colour("share"))
 SEQUENTIAL = _scale("shares", "#f7fafe", "#cfe3fa", "#8fc1f4", *SHARE, "#083f70")
-DIVERGING = _scale(
-    "signs", "#4a3aa0", "#8d80d6", "#d5cff2", "#fbfbfd", "#fbdcae", "#ee9f3a", "#b35f00"
+DIVERGING = _scale(  # both ends as dark as each other, so that in the dark theme both shine
+    "signs", "#5746af", "#a99ee2", "#d8d2f4", "#fbfbfd", "#f9d6a2", "#e6953a", "#8a4600"
 )
 PARTS = ("encoder", "decoder")
 # What changes in the dark theme.

@@ -29,7 +29,7 @@ EXCEPTIONS = {
             "the scale of shares, in the hue of a share",
         ),
         **dict.fromkeys(
-            ("#4a3aa0", "#8d80d6", "#d5cff2", "#fbfbfd", "#fbdcae", "#ee9f3a", "#b35f00"),
+            ("#5746af", "#a99ee2", "#d8d2f4", "#fbfbfd", "#f9d6a2", "#e6953a", "#8a4600"),
             "the scale of signs",
         ),
     },
