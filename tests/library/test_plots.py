@@ -68,7 +68,7 @@ def test_a_part_of_a_model_has_its_own_colours_in_a_plot_too(name):
         for output in cell.get("outputs", [])
         if "image/svg+xml" in output.get("data", {})
     )
-    assert f"stroke: {colour(name)}" in lead
+    assert f"fill: {colour(name, role='soft')}" in lead
 
 
 @pytest.mark.parametrize("light", [plots.INK, plots.BLUE, plots.GREEN, plots.RED, plots.GREY])

@@ -322,7 +322,7 @@ def test_a_field_has_room_for_the_lines_of_its_sentence(live):
         field.fill(text)
         high, needed, line = field.evaluate(sizes)
         assert high == needed
-        assert (high - 12) / line == pytest.approx(round((high - 12) / line), abs=0.1)  # no half
+        assert (high - 16) / line == pytest.approx(round((high - 16) / line), abs=0.1)  # no half
     field.fill("")
     assert field.evaluate(sizes)[0] > 2 * line
 
