@@ -168,8 +168,8 @@ svg { width: 78%%; margin-top: 110px; }
 p { max-width: 40em; }
 .lead { font-size: 20px; max-width: 30em; }
 table { border-collapse: collapse; width: 100%%; }
-th { text-align: left; padding: 16px 0 3px; border-bottom: 1px solid #999; }
-td { padding: 3px 0; border-bottom: 1px dotted #bbb; }
+th { text-align: left; padding: 12px 0 2px; border-bottom: 1px solid #999; }
+td { padding: 2px 0; border-bottom: 1px dotted #bbb; }
 td:last-child { text-align: right; font-variant-numeric: tabular-nums; }
 a { color: inherit; text-decoration: none; }
 p a { color: #0b57a4; text-decoration: underline; }
