@@ -4,8 +4,9 @@
     python experiments/images.py
         a smoke run: minutes on two cores, to see that all works; nothing is written
     python experiments/images.py --size cpu --runs FOLDER
-        the same data sets and models, smaller, one seed, some sixteen hours of one core; writes
-        book/results/images_cpu.json; run again with the same folder, it goes on where it stopped
+        the same data sets and models, smaller, one seed, about fourteen hours of one core,
+        to judge by their first steps; writes book/results/images_cpu.json; run again with the same
+        folder, it goes on where it stopped
     … --size cpu --runs FOLDER --sources cifar10 --models hybrid
         these alone; what the file holds of others stays
     python experiments/images.py --size full

@@ -42,6 +42,27 @@ def test_a_run_of_another_size_is_not_taken_for_this_one(images, monkeypatch, tm
             images.measure(replace(size, **changed), digits, digits, "cnn", False, 0, run)
 
 
+def test_some_models_alone_leave_what_the_file_has_of_others(images, monkeypatch):
+    class Rows(list):
+        origin = "rows"
+
+    numbers = {"test": 0.5, "validation": 0.5, "minutes": 1.0, "by_step": {"1": 0.5}}
+    held = {"vit": {"augmented": results.spreads([numbers]) | {"n_parameters": 5}}}
+    record = {"results": {"fashion_mnist": held}, "seeds": [0]}
+    saved = {}
+    monkeypatch.setattr(images.results, "to_add_to", lambda *_: record)
+    monkeypatch.setattr(images.data, "load", lambda *_: Rows())
+    monkeypatch.setattr(images, "measure", lambda *_: numbers | {"test": 0.8, "n_parameters": 7})
+    monkeypatch.setattr(images.results, "save", lambda _, found, *a, **b: saved.update(found))
+    monkeypatch.setattr(
+        sys, "argv", ["images.py", *["--size", "cpu", "--sources", "cifar10", "--models", "hybrid"]]
+    )
+    images.main()
+    assert saved["fashion_mnist"] == held
+    assert list(saved["cifar10"]) == ["hybrid"]
+    assert saved["cifar10"]["hybrid"]["augmented"]["test"]["values"] == [0.8]
+
+
 def test_each_size_keeps_its_runs_in_a_folder_of_its_own(tmp_path):
     cpu, full = (results.folder_of_runs(tmp_path / "runs", size) for size in ("cpu", "full"))
     assert cpu != full and cpu.is_dir() and full.is_dir()

@@ -14,9 +14,8 @@ from lectures_lib.show.drawings.picture import data_address
 from lectures_lib.show.drawings.sheet import Sheet
 
 THICK = 1.75  # of a line, unless it says otherwise
-CELL = (
-    "residual"  # whose ground an uncoloured cell has: that of a box is too pale without an outline
-)
+# The ground of a cell without a colour of its own; a box's is too pale without an outline.
+CELL = "residual"
 
 
 class Canvas(Sheet):
