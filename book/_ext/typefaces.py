@@ -1,0 +1,105 @@
+"""The site's own letters: Figtree for words, Geist Mono for code (both SIL OFL 1.1, from npm), so that
+a page looks the same on every machine. `course.css` says where which one stands. They are cut down
+to the letters and weights that the pages use, which halves them.
+
+A measured figure is an image, and an image sees nothing of its page: it carries the letters that it
+writes with inside itself.
+"""
+
+import base64
+import io
+from functools import cache
+from pathlib import Path
+
+from fontTools.subset import Options, Subsetter
+from fontTools.ttLib import TTFont
+from fontTools.varLib.instancer import instantiateVariableFont
+from kept import result
+from node import MODULES
+from sphinx.application import Sphinx
+
+REGULAR, BOLD = 400, 700
+FOLDER = "_static/fonts"  # of the site
+PACKAGES = MODULES / "@fontsource-variable"
+WORDS = PACKAGES / "figtree" / "files" / "figtree-latin-wght-normal.woff2"
+# What pages load, and the weights they use of it
+FILES = {
+    WORDS: (REGULAR, BOLD),
+    WORDS.with_stem("figtree-latin-wght-italic"): (REGULAR, BOLD),
+    PACKAGES / "geist-mono" / "files" / "geist-mono-latin-wght-normal.woff2": REGULAR,
+}
+# ASCII, what stands between words and numbers, and the letters of our neighbours' names
+LETTERS = "".join(map(chr, range(32, 127))) + (
+    "\u00a0×÷·−±²³¹½¼¾°µ′“”‘’–—…↑↓§©®«»¿¡äöüßÄÖÜéèêëáàâãåæíìîïðóòôøñúùûçÉÁÃÅÌØǘ\u0301"
+)
+
+
+def cut(
+    file: Path, text: str, weights: int | tuple[int, int] | None = None, web: bool = True
+) -> bytes:
+    """A typeface with the letters of a text alone, and of one that has weights one of them or a
+    range: the same bytes for the same text, as WOFF2 or, for programs, as TrueType.
+    """
+    options = Options()
+    options.layout_features = ["kern", "tnum"]
+    options.hinting = False  # for screens of twenty years ago, and a third of the bytes
+    subsetter = Subsetter(options)
+    subsetter.populate(text=text)
+    font = TTFont(file, recalcTimestamp=False)
+    subsetter.subset(font)
+    if weights:
+        font = _read(_written(font, None))  # what was read only in part cannot be cut again
+        font = instantiateVariableFont(font, {"wght": weights})
+    return _written(font, "woff2" if web else None)
+
+
+def _read(data: bytes) -> TTFont:
+    return TTFont(io.BytesIO(data), recalcTimestamp=False)
+
+
+def _written(font: TTFont, flavor: str | None) -> bytes:
+    font.flavor = flavor
+    file = io.BytesIO()
+    font.save(file)
+    return file.getvalue()
+
+
+@cache
+def upright(weight: int) -> bytes:
+    """Figtree in one weight, as TrueType, under its own name: programs look for that, and the file
+    with all weights has the name of its first.
+    """
+    font = _read(cut(WORDS, LETTERS, weight, web=False))
+    of, windows = "Bold" if weight == BOLD else "Regular", (3, 1, 0x409)
+    font["name"].names = []
+    for number, name in ((1, "Figtree"), (2, of), (6, f"Figtree-{of}")):
+        font["name"].setName(name, number, *windows)
+    return _written(font, None)
+
+
+def face(text: str, weight: int = REGULAR) -> str:
+    """The rule that gives an image the letters of a text."""
+    data = base64.b64encode(cut(WORDS, text, weight)).decode()
+    return (
+        f"@font-face{{font-family:Figtree;font-weight:{weight};"
+        f"src:url(data:font/woff2;base64,{data})}}"
+    )
+
+
+def write(folder: Path) -> None:
+    """Put the files of `FILES` into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, weights in FILES.items():
+        (folder / file.name).write_bytes(result(cut, file, LETTERS, weights))
+
+
+def beside_the_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Once the pages are built."""
+    if exception is None and app.builder.format == "html":
+        write(Path(app.outdir, FOLDER))
+
+
+def setup(app: Sphinx) -> dict:
+    """Every page has them."""
+    app.connect("build-finished", beside_the_pages)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
