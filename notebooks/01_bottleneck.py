@@ -27,47 +27,10 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two rows of boxes. Left, the English words ninety, five, comma, eighteen, each with an arrow to the next. An arrow leads from the last of them into a single narrow box, marked one vector. From there an arrow leads to the German words f\u00fcnf, und, neunzig, comma, achtzehn, each with an arrow to the next. No other line connects the two sides."}, "figure": {"caption": "A translator of 2014. Everything that the right side will ever know about the left passes through the box in the middle."}}
-import matplotlib.pyplot as plt
+# %% tags=["remove-input"]
+from lectures_lib.show.drawings import draw
 
-from lectures_lib.show import palette, plots
-
-
-def box(ax, corner, width, height, text, part, framed=False):
-    """A box with a text in its middle, in the colour of its part of the model. The one
-    that is the point is framed.
-    """
-    style = {"facecolor": palette.colour(part, role="soft"), "zorder": 3}
-    style |= {"edgecolor": plots.INK, "linewidth": 2} if framed else {}
-    ax.add_patch(plt.Rectangle(corner, width, height, **style))
-    style = {"ha": "center", "va": "center", "zorder": 4}
-    style["fontweight"] = "bold" if framed else "normal"
-    ax.text(corner[0] + width / 2, corner[1] + height / 2, text, **style)
-
-
-def chain(ax, words, x, y, part):
-    """Words in boxes, arrows between them; where the last box ends."""
-    for word in words:
-        if x > 0:
-            ax.annotate("", (x, y), (x - 0.55, y), arrowprops=ARROW)
-        width = 0.42 * len(word) + 0.8
-        box(ax, (x, y - 0.4), width, 0.8, word, part)
-        x += width + 0.55
-    return x
-
-
-ARROW = {"arrowstyle": "-|>", "color": plots.INK, "shrinkA": 0, "shrinkB": 0}
-figure, ax = plt.subplots(figsize=(6.6, 2.2))
-end = chain(ax, ["ninety", "five", ",", "eighteen"], 0, 2.2, "encoder")
-box(ax, (end, 0.3), 3.2, 2.3, "one\nvector", "neutral", framed=True)
-ax.annotate("", (end, 2.2), (end - 0.55, 2.2), arrowprops=ARROW)
-words = ["fünf", "und", "neunzig", ",", "achtzehn"]
-last = chain(ax, words, end + 3.75, 0.7, "decoder")
-ax.text(0, 2.8, "encoder: reads", va="bottom")
-ax.text(end + 3.75, 1.3, "decoder: writes", va="bottom")
-ax.set(xlim=(-0.2, last), ylim=(0.1, 3.2))
-ax.set_axis_off()
-plt.show()
+draw("bottleneck")
 
 # %% [markdown]
 # **After this chapter you can**
@@ -85,6 +48,7 @@ plt.show()
 import math
 from itertools import count
 
+import matplotlib.pyplot as plt
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -93,7 +57,7 @@ from torch.testing import assert_close
 
 from lectures_lib import data
 from lectures_lib.models.seq2seq import Seq2Seq, Seq2SeqConfig
-from lectures_lib.show.drawings import draw
+from lectures_lib.show import plots
 from lectures_lib.show.stepper import Stepper, join, part, pieces
 
 # %% [markdown]
@@ -493,6 +457,9 @@ print("right:  ", *sample_german)
 # Then $e$ to the power of these scores (not rounded) is 19.8, 177.1 and 18.0, together 215. So the weights are 0.09,
 # 0.82 and 0.08, and the context is $0.82 \cdot (1, 0) + 0.09 \cdot (0, 1) = (0.82, 0.09)$: mostly "unit". German says
 # the unit first, so this is a good state to begin with.
+
+# %% tags=["remove-input"]
+draw("looking_back")
 
 # %%
 tidy = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]])

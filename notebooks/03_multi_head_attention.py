@@ -23,7 +23,7 @@ import lectures_lib
 
 device = lectures_lib.setup(seed=0)
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Three rows of sixteen squares, one for each token of the sentence. Layer 2, head 0: nearly half at because, most of the rest at [CLS], the mark before the sentence. Layer 2, head 1: 0.71 at tired. Layer 3, head 1: 0.68 at animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the more a square stands out, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "The sentence three times, with arcs from the word it, the thicker the more. Layer 2, head 0: nearly half goes to because, most of the rest to [CLS], the mark before the sentence. Layer 2, head 1: 0.71 to tired. Layer 3, head 1: 0.68 to animal."}, "figure": {"caption": "Where \u201cit\u201d looks, in three heads of MiniLM (the thicker the arc, the more): at \u201cbecause\u201d, at \u201ctired\u201d, at \u201canimal\u201d."}}
 import matplotlib.pyplot as plt
 import torch
 
@@ -34,9 +34,9 @@ text = "The animal didn't cross the street because it was too tired."
 sentence = minilm.read(text)
 it, heads = sentence.tokens.index("it"), [(2, 0), (2, 1), (3, 1)]
 looks = torch.stack([sentence.weights[layer, head, it] for layer, head in heads])
-rows = [f"layer {layer}, head {head}" for layer, head in heads]
-figure, ax = plt.subplots(figsize=(7.4, 1.6))
-plots.heatmap(looks, rows=rows, columns=sentence.tokens, ax=ax, limit=1.0)
+figure, axes = plt.subplots(3, 1, figsize=(6.2, 3.6))
+for ax, look, (layer, head) in zip(axes, looks, heads, strict=True):
+    plots.arcs(look, sentence.tokens, it, ax, f"layer {layer}, head {head}")
 plt.show()
 
 # %% tags=["remove-cell"]

@@ -18,6 +18,9 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.textpath import TextPath
 from numpy.typing import ArrayLike
 from torch import Tensor
 
@@ -25,7 +28,7 @@ from lectures_lib.show.contrast import contrast
 from lectures_lib.show.palette import PALETTE, colour
 
 # Curves and bars by number, and what they are compared with, in grey. In a plot no colour stands for a
-# query, a key or anything else that has one in the drawings; an encoder and a decoder keep theirs.
+# query, a key or anything else that has one in the drawings.
 BLUE, ORANGE, GREEN, RED, PURPLE = (colour(f"series_{n}", role="mark") for n in range(1, 6))
 GREY, PALE = colour("neutral"), colour("neutral", role="soft")
 QUIET = colour("quiet", role="mark")
@@ -59,11 +62,10 @@ SEQUENTIAL = _scale("shares", "#f7fafe", "#cfe3fa", "#8fc1f4", *SHARE, "#083f70"
 DIVERGING = _scale(  # both ends as dark as each other, so that in the dark theme both shine
     "signs", "#5746af", "#a99ee2", "#d8d2f4", "#fbfbfd", "#f9d6a2", "#e6953a", "#8a4600"
 )
-PARTS = ("encoder", "decoder")
 # What changes in the dark theme.
 DARK = {PAPER: "none", GROUND: colour("paper", "dark")} | {
     colour(name, role=role): colour(name, "dark", role)
-    for name in (*PARTS, "ink", "neutral", "quiet", "frame", *(f"series_{n}" for n in range(1, 6)))
+    for name in ("ink", "neutral", "quiet", "frame", *(f"series_{n}" for n in range(1, 6)))
     for role in ("line", "mark", "soft")
     if role in PALETTE[name]["light"]
 }
@@ -177,6 +179,58 @@ def heatmap(
         ax.grid(which="minor", axis="both", color="white", linewidth=JOINT)
     if numbers is not None:
         _write_numbers(ax, array, numbers, image)
+    ax.set_title(title)
+    return ax
+
+
+def arcs(
+    weights: Float[Tensor, "tokens"],
+    tokens: Sequence[str],
+    asks: int,
+    ax: Axes | None = None,
+    title: str = "",
+    least: float = 0.02,
+) -> Axes:
+    """One row of attention weights as arcs over the sentence: the thicker, the more of its weight
+    the word that asks gives to the other. Below the words, the weights.
+
+    Args:
+        weights: of the one word that asks, for every token.
+        tokens: the sentence.
+        asks: the place of the word that asks.
+        ax: where to draw; None: a new figure.
+        title: above the arcs, left.
+        least: a smaller weight has no arc and no number.
+
+    Raises:
+        ValueError: when the weights are not as many as the tokens.
+    """
+    if len(weights) != len(tokens):
+        raise ValueError(f"{len(weights)} weights for {len(tokens)} tokens")
+    ax = plt.subplots()[1] if ax is None else ax
+    shares = weights.detach().cpu().tolist()
+    size = plt.rcParams["font.size"]
+    widths = [TextPath((0, 0), token, size=size).get_extents().width for token in tokens]
+    ends = np.cumsum([width + 0.7 * size for width in widths])
+    places = (ends - np.array(widths) / 2).tolist()
+    reach = max(abs(place - places[asks]) for place in places)
+    most = max(range(len(tokens)), key=lambda j: shares[j])
+    for j, (place, token, share) in enumerate(zip(places, tokens, shares, strict=True)):
+        shown = {"ha": "center", "color": BLUE if j == asks else INK if j == most else GREY}
+        ax.text(
+            place, 0, token, va="top", fontweight="bold" if j in (asks, most) else None, **shown
+        )
+        if share < least:
+            continue
+        ax.text(place, -0.3, f"{share:.2f}", va="top", **shown)
+        if j != asks:
+            top = 0.15 + 1.2 * abs(place - places[asks]) / reach
+            curve = [(places[asks], 0.05), (places[asks], top), (place, top), (place, 0.05)]
+            style = {"edgecolor": BLUE, "linewidth": 0.8 + 6 * share, "alpha": 0.3 + 0.7 * share}
+            codes = [Path.MOVETO, *[Path.CURVE4] * 3]
+            ax.add_patch(PathPatch(Path(curve, codes), fill=False, capstyle="round", **style))
+    ax.set(xlim=(0, ends[-1] + 0.7 * size), ylim=(-0.55, 1.15))
+    ax.set_axis_off()
     ax.set_title(title)
     return ax
 

@@ -37,7 +37,7 @@ from lectures_lib.show.drawings import (
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.label import SMALLEST
 from lectures_lib.show.drawings.narrow.sheet import LEAST, WIDTH, beside
-from tests.helpers.drawn import holds_in_order, texts, written
+from tests.helpers.drawn import NOTEBOOKS, holds_in_order, texts, written
 
 SVG = "{http://www.w3.org/2000/svg}"
 THIN, BROAD = set("iljtf.,:;'|!·()[] "), set("mwMW@%∞√×→")
@@ -571,6 +571,18 @@ def test_rotation_turns_by_the_angles_of_the_shift_matrix():
         assert texts(draw("rotation").svg()).count(f"turned by {degrees:.0f}°") == len(
             positions.STARTS
         )
+
+
+def test_a_look_back_is_the_chapters_by_hand():
+    """With its identity matrices, W_q s + W_k h is s + h."""
+    h, s = torch.tensor([[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]), torch.tensor([0.0, 2.0])
+    weights = (torch.tanh(s + h) @ torch.tensor([3.0, 3.0])).softmax(dim=-1)
+    assert_close(recurrent.look()["weights"], weights)
+    drawn = texts(draw("looking_back").svg())
+    chapter = (NOTEBOOKS / "01_bottleneck.ipynb").read_text(encoding="utf-8")
+    for name, numbers in recurrent.look().items():
+        assert holds_in_order(drawn, written(numbers, ".2f"))
+        assert f"{name:8} {written(numbers, '.2f')}" in chapter
 
 
 def test_gate_mixes_as_torchs_cell_does():

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import nbformat
 import pytest
 import torch
 from matplotlib.colors import to_hex
@@ -57,20 +56,6 @@ def test_in_the_dark_paper_and_ink_change_and_a_heat_map_does_not():
     assert light[image : image + 200] in dark
 
 
-@pytest.mark.parametrize("name", ["encoder", "decoder"])
-def test_a_part_of_a_model_has_its_own_colours_in_a_plot_too(name):
-    for role in ("line", "soft"):
-        assert plots.DARK[colour(name, role=role)] == colour(name, "dark", role)
-    chapter = nbformat.read(CHAPTERS / "01_bottleneck.ipynb", 4)
-    lead = next(
-        output.data["image/svg+xml"]
-        for cell in chapter.cells
-        for output in cell.get("outputs", [])
-        if "image/svg+xml" in output.get("data", {})
-    )
-    assert f"fill: {colour(name, role='soft')}" in lead
-
-
 @pytest.mark.parametrize("light", [plots.INK, plots.BLUE, plots.GREEN, plots.RED, plots.GREY])
 def test_text_can_be_read_in_the_dark(light):
     assert contrast(plots.DARK[light], NIGHT) >= 4.5
@@ -104,6 +89,41 @@ def test_names_at_the_ends_of_lines_do_not_lie_on_one_another():
     alone = plots.curves([0, 1], {"alone": [0, 1]})
     assert alone.texts[0].get_position()[1] == pytest.approx(0), "nothing to make room for"
     plt.close("all")
+
+
+TOKENS, LOOK = ("a", "long", "sentence", "here"), torch.tensor([0.01, 0.66, 0.3, 0.03])
+
+
+def test_arcs_are_as_thick_as_their_shares_and_end_at_their_words():
+    ax = plots.arcs(LOOK, TOKENS, asks=3, title="head 0")
+    words = {text.get_text(): text for text in ax.texts}
+    thick = [arc.get_linewidth() for arc in ax.patches]
+    assert len(thick) == 2, "none for 0.01, none to itself"
+    assert thick == sorted(thick, reverse=True)
+    for arc, word in zip(ax.patches, TOKENS[1:3], strict=True):
+        begin, *_, end = arc.get_path().vertices[:, 0]
+        assert (begin, end) == (words["here"].get_position()[0], words[word].get_position()[0])
+    assert set(words) == {*TOKENS, "0.66", "0.30", "0.03"} and ax.get_title("left") == "head 0"
+    heavy = [word for word in TOKENS if words[word].get_fontweight() == "bold"]
+    assert heavy == ["long", "here"], "where most goes, and who asks"
+    plt.close(ax.figure)
+
+
+def test_words_under_arcs_stand_apart():
+    ax = plots.arcs(LOOK, TOKENS, asks=0)
+    ax.figure.set_size_inches(4, 2)
+    boxes = [
+        text.get_window_extent(ax.figure.canvas.get_renderer())
+        for text in ax.texts
+        if text.get_text() in TOKENS
+    ]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    plt.close(ax.figure)
+
+
+def test_arcs_for_another_sentence_are_refused():
+    with pytest.raises(ValueError, match="4 weights for 3 tokens"):
+        plots.arcs(LOOK, TOKENS[:3], asks=0)
 
 
 def test_lines_without_a_name_get_none():

@@ -119,7 +119,7 @@ def test_a_drawing_of_a_mechanism_is_seen_whole(seen, path, width):
 
 # Drawings by matplotlib, each by the first words that describe it: a plot may scroll, these need not.
 WHOLE = {
-    "notebooks/01_bottleneck.html": ["Two rows of boxes"],
+    "notebooks/03_multi_head_attention.html": ["The sentence three times"],
     "notebooks/12_bert.html": ["Three bars, each 100 percent"],
     "notebooks/13c_choices.html": [
         "Five rows of three dots",

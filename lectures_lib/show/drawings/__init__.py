@@ -43,7 +43,9 @@ from lectures_lib.show.drawings.narrow import narrow_layout
 DRAWINGS: dict[str, Callable[[], Canvas]] = {
     function.__name__.removesuffix("_drawing"): function
     for function in (
+        recurrent.bottleneck,
         recurrent.gate,
+        recurrent.looking_back,
         attention.thinking_machines,
         attention.queries_keys_values,
         attention.attention_steps,

@@ -1,4 +1,4 @@
-"""The recurrent network (chapter 1), for a narrow page."""
+"""The recurrent translator (chapter 1), for a narrow page."""
 
 from lectures_lib.show.drawings import recurrent
 from lectures_lib.show.drawings.attention import numbers
@@ -30,4 +30,44 @@ def gate() -> Canvas:
     drawing.arrow([(grid.middle[0], 316), (grid.middle[0], 362)], thick=2.5)
     formula = "(1 − *z*) · *n* + *z* · *h*"
     drawing.text(grid.middle[0] - 14, 338, formula, size=15, anchor="end")
+    return drawing
+
+
+def bottleneck() -> Canvas:
+    """The decoder above the encoder, for one writes above and the other reads below."""
+    drawing = beside(recurrent.bottleneck(), 468)
+    last = recurrent.states(drawing, 46, 296, recurrent.READ, "encoder", 84, below=True)
+    first = recurrent.states(drawing, 40, 92, recurrent.WRITTEN, "decoder", 70, below=False)
+    drawing.frame(last.x - 5, last.y - 5, last.width + 10, last.height + 10)
+    drawing.text(last.x - 12, last.y - 22, "one vector", bold=True, anchor="end")
+    (begin, end), between = (last.middle[0], first.middle[0]), last.y - 52
+    path = [(begin, last.y - 9), (begin, between), (end, between), (end, first.bottom + 5)]
+    drawing.arrow(path, thick=2.5)
+    drawing.text(16, 452, "the encoder reads", "encoder", anchor="start", bold=True)
+    drawing.text(344, 20, "the decoder writes", "decoder", anchor="end", bold=True)
+    return drawing
+
+
+def looking_back() -> Canvas:
+    """The decoder's state above the words; what each step is called stands at the left."""
+    drawing = beside(recurrent.looking_back(), 442)
+    look = recurrent.look()
+    made = {name: numbers(value[None], ".2f")[0] for name, value in look.items()}
+    x, step, cell = 104, 90, (37, 30)
+    asks = drawing.matrix(x + 2 * step, 20, numbers(recurrent.ASKS[None]), cell, "decoder", size=15)
+    drawing.text(asks.x - 10, 35, "the decoder's *s*", "decoder", anchor="end", bold=True)
+    kept = []
+    for j, word in enumerate(recurrent.SOURCE):
+        drawing.text(x + j * step + cell[0], 84, word)
+        tidy = numbers(recurrent.TIDY[j : j + 1])
+        kept.append(drawing.matrix(x + j * step, 98, tidy, cell, "encoder", size=15))
+    drawing.lines(x - 12, 113, ["states", "*h*_j"], 18, colour="encoder", anchor="end", bold=True)
+    scores = recurrent.number_row(drawing, kept, 186, made["scores"])
+    side = asks.right + 11
+    drawing.arrow([(asks.right + 4, 35), (side, 35), (side, 203), (scores[-1].right + 3, 203)])
+    drawing.text(4, 156, "*v* · tanh(*s* + *h*_j)", size=14, anchor="start")
+    weights = recurrent.number_row(drawing, kept, 268, made["weights"], look["weights"].tolist())
+    for number, y, name in ((1, 203, "score"), (2, 285, "softmax"), (3, 397, "average")):
+        drawing.step(4, y, number, name)
+    recurrent.averaged(drawing, kept, scores, weights, 382, (cell[0], 30))
     return drawing
