@@ -87,7 +87,7 @@ def test_where_numbers_scroll_the_names_of_the_lines_stay(live, theme):
     box = page.locator(".pst-scrollable-table-container", has_text="BiLSTM + ELMo").first
     name = box.locator("tbody td").first
     before = name.bounding_box()["x"]
-    assert box.evaluate("box => (box.scrollLeft = 150) && box.scrollLeft") == 150
+    assert box.evaluate("box => (box.scrollLeft = 120) && box.scrollLeft") == 120
     assert abs(name.bounding_box()["x"] - before) < 1
     for cell in box.locator("tr > :first-child").all():
         ground = cell.evaluate("cell => getComputedStyle(cell).backgroundColor")
