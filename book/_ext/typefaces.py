@@ -11,6 +11,7 @@ import io
 from functools import cache
 from pathlib import Path
 
+import matplotlib
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
@@ -22,15 +23,17 @@ REGULAR, BOLD = 400, 700
 FOLDER = "_static/fonts"  # of the site
 PACKAGES = MODULES / "@fontsource-variable"
 WORDS = PACKAGES / "figtree" / "files" / "figtree-latin-wght-normal.woff2"
+MEASURED = Path(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")  # by matplotlib
 # What pages load, and the weights they use of it
 FILES = {
     WORDS: (REGULAR, BOLD),
     WORDS.with_stem("figtree-latin-wght-italic"): (REGULAR, BOLD),
+    WORDS.with_stem("figtree-latin-ext-wght-normal"): (REGULAR, BOLD),
     PACKAGES / "geist-mono" / "files" / "geist-mono-latin-wght-normal.woff2": REGULAR,
 }
 # ASCII, what stands between words and numbers, and the letters of our neighbours' names
 LETTERS = "".join(map(chr, range(32, 127))) + (
-    "\u00a0×÷·−±²³¹½¼¾°µ′“”‘’–—…↑↓§©®«»¿¡äöüßÄÖÜéèêëáàâãåæíìîïðóòôøñúùûçÉÁÃÅÌØǘ\u0301"
+    "ŠšŽžČčŘřŁłĺĢśńąęőűğşİıćĠģĤĻźż\u00a0×÷·−±²³¹½¼¾°µ′“”‘’–—…↑↓§©®«»¿¡äöüßÄÖÜéèêëáàâãåæíìîïðóòôøñúùûçÉÁÃÅÌØǘ\u0301"
 )
 
 
@@ -62,6 +65,23 @@ def _written(font: TTFont, flavor: str | None) -> bytes:
     file = io.BytesIO()
     font.save(file)
     return file.getvalue()
+
+
+@cache
+def widths(file: Path) -> dict[str, float]:
+    """How wide each letter of a typeface is, in sizes of it."""
+    font = TTFont(file)
+    if "fvar" in font:
+        font = instantiateVariableFont(font, {"wght": REGULAR})
+    unit, wide = font["head"].unitsPerEm, font["hmtx"]
+    return {chr(code): wide[name][0] / unit for code, name in font.getBestCmap().items()}
+
+
+def width(letter: str, file: Path) -> float:
+    """How wide a letter is; one that the typeface lacks comes from another, as wide as matplotlib
+    took it for.
+    """
+    return widths(file).get(letter) or widths(MEASURED).get(letter, 0.6)
 
 
 @cache

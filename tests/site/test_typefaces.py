@@ -72,6 +72,27 @@ def test_a_figure_says_its_bold_words_in_bold():
     assert [*dict(FACE.findall(themes.own_letters(plain)))] == ["400"]
 
 
+def test_letters_of_a_formula_follow_each_other_without_holes():
+    """In DejaVu Sans a minus is as wide as 0.84 of its size, in Figtree as 0.62."""
+    dejavu = typefaces.widths(typefaces.MEASURED)
+    style = 'style="font-size: 10px; font-family: Figtree"'
+    svg = (
+        f'<g transform="translate(50 20)"><text><tspan x="0" y="-4" {style}>−</tspan>'
+        f'<tspan x="{10 * dejavu["−"]}" y="-4" {style}>3</tspan></text></g>'
+    )
+    drawn = themes.in_figtree(svg)
+    begin, minus, three = map(float, re.findall(r'(?:translate\(|tspan x=")([-\d.]+)', drawn))
+    assert "font-size: 11px" in drawn
+    assert three - minus == pytest.approx(11 * typefaces.widths(typefaces.WORDS)["−"], abs=0.01)
+    assert begin > 50, "its middle stays where it was"
+
+
+def test_larger_words_are_no_wider_than_matplotlib_took_them_for():
+    dejavu, figtree = (typefaces.widths(file) for file in (typefaces.MEASURED, typefaces.WORDS))
+    for words in ("named rightly", "batches of 128 pictures", "layer 2, head 0", "0.95", "1800"):
+        assert themes.LARGER * sum(map(figtree.get, words)) < sum(map(dejavu.get, words)), words
+
+
 def test_every_measured_figure_of_the_site_carries_its_letters(html):
     figtree, found = letters_of(typefaces.upright(400)), 0
     for path in sorted((html / "_images").glob("*.svg")):
@@ -97,7 +118,8 @@ def test_every_page_asks_for_its_letters_early(html):
 
 def test_no_page_writes_a_letter_that_was_cut_away(html):
     """A name of two typefaces would be seen."""
-    whole = letters_of(typefaces.WORDS.read_bytes())
+    figtree = [file for file in typefaces.FILES if "figtree" in file.name]
+    whole = set().union(*(letters_of(file.read_bytes()) for file in figtree))
     said = set()
     for path in html.rglob("*.html"):
         text = re.sub(r"<(script|style)\b.*?</\1>", "", path.read_text("utf-8"), flags=re.DOTALL)
