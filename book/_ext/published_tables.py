@@ -23,6 +23,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from lectures_lib.show import plots
 
+PATH, FINE = re.compile(r" d=\"[^\"]*\""), re.compile(r"\d+\.\d{3,}")
 BOOK = Path(__file__).parents[1]
 sys.path.insert(0, str(BOOK))  # where the package `published` is
 import claims  # noqa: E402
@@ -101,6 +102,8 @@ def picture(name: str, draw: Callable[[], str]) -> str:
     drawing = target.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>", "", drawing, flags=re.DOTALL)
+    # hundredths of a point are enough: a page has thousands of such numbers
+    drawing = PATH.sub(lambda path: FINE.sub(lambda n: f"{float(n[0]):.2f}", path[0]), drawing)
     drawing = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", drawing, count=1)
     drawing = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", drawing, count=1)
     drawing = drawing.replace("<svg", f'<svg role="img" aria-label="{words}"', 1)

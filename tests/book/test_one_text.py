@@ -138,7 +138,7 @@ OTHERWISE = {
 NAMESAKES = re.findall(
     r"\w+",
     """
-    accuracy answers chain characters_of count encode merge number_words pack read rounded
+    accuracy answers characters_of count encode merge number_words pack read rounded
     sentence small_bert translate Translator words_of write
     """,
 )
