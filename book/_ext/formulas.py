@@ -131,7 +131,7 @@ def visit_display(translator, node: nodes.math_block) -> None:
 
 def copy_katex(app: Sphinx, exception: Exception | None) -> None:
     """Put the style sheet and its fonts, in the one format that every browser reads, beside the
-    pages: of each font what any page or script writes, a third of it.
+    pages: of each font what any page or script writes.
     """
     if exception is None and app.builder.format == "html":
         target = Path(app.outdir) / "_static" / "katex"
@@ -174,5 +174,6 @@ def setup(app: Sphinx) -> dict:
     )
     app.connect("doctree-resolved", hold_marks)
     app.connect("html-page-context", link_style)
-    app.connect("build-finished", copy_katex)
+    # when all scripts are there, and before `lean` trims the style sheets
+    app.connect("build-finished", copy_katex, priority=890)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

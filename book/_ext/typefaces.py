@@ -1,6 +1,6 @@
 """The site's own letters: Figtree for words, Geist Mono for code (both SIL OFL 1.1, from npm), so that
 a page looks the same on every machine. `course.css` says where which one stands. They are cut down
-to the letters and weights that the pages use, which halves them.
+to the letters and weights that the pages use.
 
 A measured figure is an image, and an image sees nothing of its page: it carries the letters that it
 writes with inside itself.
@@ -45,7 +45,7 @@ def cut(
     """
     options = Options()
     options.layout_features = ["kern", "tnum"]
-    options.hinting = False  # for screens of twenty years ago, and a third of the bytes
+    options.hinting = False  # for coarse screens, and it weighs
     subsetter = Subsetter(options)
     subsetter.populate(text=text)
     font = TTFont(file, recalcTimestamp=False)

@@ -13,6 +13,7 @@ from fontTools.ttLib import TTFont
 from sitemap import ROOT, notebook_pages
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import formulas
 import plots_in_both_themes as themes
 import social_cards
 import typefaces
@@ -126,6 +127,19 @@ def test_no_page_writes_a_letter_that_was_cut_away(html):
         said |= set(unescape(re.sub(r"<[^>]+>", "", text)))
     missed = sorted((said & whole) - set(typefaces.LETTERS))
     assert not [one for one in missed if one.isprintable()]
+
+
+def test_formulas_keep_every_letter_that_is_written(html):
+    """Those of the pages, and of scripts that are copied when the pages are done."""
+    site = html / "_static" / "katex" / "fonts"
+    said = formulas.written(html)
+    assert set("αω∑√⊤") <= said and any(html.glob("live/*.js"))
+    whole = formulas.KATEX / "dist" / "fonts"
+    for font in whole.glob("*.woff2"):
+        kept = letters_of((site / font.name).read_bytes())
+        assert letters_of(font.read_bytes()) & said <= kept, font.name
+    main = "KaTeX_Main-Regular.woff2"
+    assert (site / main).stat().st_size < 0.6 * (whole / main).stat().st_size
 
 
 LOADED = """async () => { await document.fonts.ready;

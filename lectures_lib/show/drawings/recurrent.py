@@ -94,7 +94,8 @@ def bottleneck() -> Canvas:
     )
     last = states(drawing, 42, 104, READ, "encoder", 84, below=True)
     first = states(drawing, 402, 104, WRITTEN, "decoder", 77, below=False)
-    passes(drawing, last, first)
+    one_vector(drawing, last, last.middle[0])
+    drawing.arrow([(last.right + 9, last.middle[1]), (first.x - 4, first.middle[1])], thick=2.5)
     drawing.text(16, 271, "the encoder reads", "encoder", anchor="start", bold=True)
     drawing.text(744, 24, "the decoder writes", "decoder", anchor="end", bold=True)
     return drawing
@@ -129,11 +130,10 @@ def states(
     return made[-1] if below else made[0]
 
 
-def passes(drawing: Canvas, last: Grid, first: Grid) -> None:
-    """The one way from the encoder to the decoder."""
+def one_vector(drawing: Canvas, last: Grid, x: Number, anchor: str = "middle") -> None:
+    """The frame around the state that the decoder gets, and its name above, at x."""
     drawing.frame(last.x - 5, last.y - 5, last.width + 10, last.height + 10)
-    drawing.text(last.middle[0], last.y - 22, "one vector", bold=True)
-    drawing.arrow([(last.right + 9, last.middle[1]), (first.x - 4, first.middle[1])], thick=2.5)
+    drawing.text(x, last.y - 22, "one vector", bold=True, anchor=anchor)
 
 
 def look() -> dict[str, Tensor]:

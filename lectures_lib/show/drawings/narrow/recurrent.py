@@ -38,8 +38,7 @@ def bottleneck() -> Canvas:
     drawing = beside(recurrent.bottleneck(), 468)
     last = recurrent.states(drawing, 46, 296, recurrent.READ, "encoder", 84, below=True)
     first = recurrent.states(drawing, 40, 92, recurrent.WRITTEN, "decoder", 70, below=False)
-    drawing.frame(last.x - 5, last.y - 5, last.width + 10, last.height + 10)
-    drawing.text(last.x - 12, last.y - 22, "one vector", bold=True, anchor="end")
+    recurrent.one_vector(drawing, last, last.x - 12, "end")
     (begin, end), between = (last.middle[0], first.middle[0]), last.y - 52
     path = [(begin, last.y - 9), (begin, between), (end, between), (end, first.bottom + 5)]
     drawing.arrow(path, thick=2.5)
