@@ -8,6 +8,7 @@ writes with inside itself.
 
 import base64
 import io
+import logging
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from fontTools.varLib.instancer import instantiateVariableFont
 from kept import result
 from node import MODULES
 from sphinx.application import Sphinx
+
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells each step of each cut
 
 REGULAR, BOLD = 400, 700
 FOLDER = "_static/fonts"  # of the site
@@ -48,12 +51,22 @@ def cut(
     options.hinting = False  # for coarse screens, and it weighs
     subsetter = Subsetter(options)
     subsetter.populate(text=text)
-    font = TTFont(file, recalcTimestamp=False)
+    one = isinstance(weights, int)
+    font = _read(of_weight(file, weights) if one else file.read_bytes())
     subsetter.subset(font)
-    if weights:
+    if weights and not one:
         font = _read(_written(font, None))  # what was read only in part cannot be cut again
         font = instantiateVariableFont(font, {"wght": weights})
     return _written(font, "woff2" if web else None)
+
+
+@cache
+def of_weight(file: Path, weight: int) -> bytes:
+    """A typeface with one of its weights, as TrueType: most of the time that a cut takes goes here, and
+    every plot is one.
+    """
+    font = _read(file.read_bytes())
+    return _written(instantiateVariableFont(font, {"wght": weight}), None)
 
 
 def _read(data: bytes) -> TTFont:
