@@ -36,8 +36,8 @@ def packed_row() -> Canvas:
 
 def kept_for_backward() -> Canvas:
     """The names above the bars."""
-    drawing = beside(cost.kept_for_backward(), 518)
-    step = 40
+    drawing = beside(cost.kept_for_backward(), 568)
+    step = 44
     for k, (name, _, _) in enumerate(cost.kept()):
         drawing.text(16, 20 + step * k, name, size=13, anchor="start")
     low = cost.kept_bars(drawing, 16, 30, 14.2, step)
