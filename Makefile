@@ -20,6 +20,8 @@ export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM ?= false
 # Threads that wait sleep at once: three test processes with two threads each would otherwise spin in each other's way.
 export OMP_WAIT_POLICY ?= PASSIVE
+# What Python has compiled once, the next process takes: hundreds are started, for kernels, sandboxes and builds.
+export PYTHONDONTWRITEBYTECODE :=
 # One thread a test process: two of a small model wait for each other longer than they work (chapter 8b: 80 s of two, 51 s of one).
 # The outputs are stored with two, so both counts are compared.
 test test-long test-code: export OMP_NUM_THREADS ?= 1

@@ -8,6 +8,7 @@ that both have may differ.
 import ast
 import inspect
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
@@ -234,16 +235,22 @@ def differences(name: str, cell: ast.AST) -> dict[str, tuple[str, str]]:
     }
 
 
-CHAPTERS = {
-    path.stem: written(jupytext.read(path)) for path in sorted((ROOT / "notebooks").glob("*.py"))
-}
+@cache
+def chapters() -> dict[str, dict[str, ast.AST]]:
+    """What each chapter writes, by name. Read when a test asks: the process that runs none of them need
+    not.
+    """
+    return {
+        path.stem: written(jupytext.read(path))
+        for path in sorted((ROOT / "notebooks").glob("*.py"))
+    }
 
 
 @pytest.mark.parametrize("name", CONCEPTS)
 def test_the_chapter_writes_what_the_library_holds(name):
     chapter, _ = CONCEPTS[name]
-    assert name in CHAPTERS[chapter], f"chapter {chapter} no longer writes {name}"
-    cell = CHAPTERS[chapter][name]
+    assert name in chapters()[chapter], f"chapter {chapter} no longer writes {name}"
+    cell = chapters()[chapter][name]
     assert not differences(name, cell)
     if isinstance(cell, ast.ClassDef) and not cell.decorator_list:  # a dataclass makes itself
         assert {"__init__"} < parts(cell).keys(), (
@@ -254,7 +261,7 @@ def test_the_chapter_writes_what_the_library_holds(name):
 def test_no_other_chapter_writes_it_differently():
     found = [
         (chapter, name)
-        for chapter, cells in CHAPTERS.items()
+        for chapter, cells in chapters().items()
         for name in cells
         if name in CONCEPTS and differences(name, cells[name])
     ]
@@ -270,19 +277,19 @@ def test_no_name_of_the_library_is_written_unseen():
     }
     found = {
         (chapter, name)
-        for chapter, cells in CHAPTERS.items()
+        for chapter, cells in chapters().items()
         for name in cells
         if name in library - CONCEPTS.keys() - {*NAMESAKES}
     }
     assert found == APART.keys()
     for name, (chapter, librarys, _) in OTHERWISE.items():
         module, _, thing = librarys.rpartition(".")
-        assert name in CHAPTERS[chapter], name
+        assert name in chapters()[chapter], name
         assert hasattr(import_module(f"lectures_lib.{module}"), thing), librarys
 
 
 def test_the_lists_of_namesakes_have_nothing_more():
-    written_in = {name for cells in CHAPTERS.values() for name in cells}
+    written_in = {name for cells in chapters().values() for name in cells}
     assert {*NAMESAKES} <= written_in
     assert all(name not in CONCEPTS for _, name in APART)
 
@@ -292,7 +299,8 @@ def test_a_reader_s_head_reads_as_the_library_s(name):
     chapter, librarys = HEADS[name]
     head = getattr(import_module("lectures_lib.tasks.task_heads"), librarys)
     assert (
-        parts(CHAPTERS[chapter][name])["forward"] == parts(bare(inspect.getsource(head)))["forward"]
+        parts(chapters()[chapter][name])["forward"]
+        == parts(bare(inspect.getsource(head)))["forward"]
     )
 
 
@@ -300,7 +308,7 @@ def test_the_experiment_trains_what_the_chapter_writes():
     """Chapter 11b quotes what experiments/images.py measured of these four convolutions."""
     tree = ast.parse((ROOT / "experiments" / "images.py").read_text())
     (measured,) = [node for node in tree.body if getattr(node, "name", "") == "convolutions"]
-    cell = CHAPTERS["11b_attention_or_convolution"]["convolutions"]
+    cell = chapters()["11b_attention_or_convolution"]["convolutions"]
     assert parts(Bare().visit(measured)) == parts(cell)
 
 
@@ -326,7 +334,7 @@ def test_it_sees_a_change(code, differs):
 
 
 def test_it_sees_a_change_in_a_class():
-    (cell,) = (cells["Residual"] for cells in CHAPTERS.values() if "Residual" in cells)
+    (cell,) = (cells["Residual"] for cells in chapters().values() if "Residual" in cells)
     assert not differences("Residual", cell)
     code = ast.unparse(cell)
     assert list(
@@ -340,7 +348,7 @@ def test_it_sees_a_change_in_a_class():
 
 def test_a_reader_s_own_transformer_can_be_decoded(shapes_unchecked):
     """Its class is not the library's, and greedy decoding and the recorder take it all the same."""
-    cells, code = CHAPTERS["06_decoder"], "import math\nimport torch\nfrom torch import nn\n"
+    cells, code = chapters()["06_decoder"], "import math\nimport torch\nfrom torch import nn\n"
     code += "".join(
         f"from lectures_lib.blocks.{module} import *\n"
         for module in ("attention", "layers", "positions")
@@ -376,7 +384,7 @@ class Shuffled:
 
 def test_the_loop_of_the_language_model_is_the_library_s(shapes_unchecked):
     """The same weights as by `fit`, bit for bit, over the end of an epoch."""
-    cells, code = CHAPTERS["10_language_model"], "import torch\nfrom torch import nn\n"
+    cells, code = chapters()["10_language_model"], "import torch\nfrom torch import nn\n"
     code += "import torch.nn.functional as F\n"
     code += "\n".join(
         ast.unparse(cells[name]) for name in ("next_token_loss", "by_model", "train_model")
@@ -411,7 +419,7 @@ def test_bodies_fit_a_cell():
     aside.
     """
     for name, (chapter, _) in CONCEPTS.items():
-        cell = CHAPTERS[chapter][name]
+        cell = chapters()[chapter][name]
         for part in ast.walk(cell):
             if isinstance(part, ast.FunctionDef):
                 assert len(ast.unparse(part).splitlines()) <= 24, f"{name}.{part.name}"

@@ -37,7 +37,7 @@ class Tabs:
         free = self._free.setdefault(kind, [])
         page = free.pop() if free else self._opened(guessing, init, options)
         page.kind, page.asked, page.failed, page.wrong, page.said = kind, [], [], [], []
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)  # against one that hangs, not one on a busy machine
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(media="null", **seen)
         return page
