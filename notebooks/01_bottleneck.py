@@ -307,8 +307,7 @@ assert_close(
 # 8](08_training.ipynb) takes one apart. With it stands `exact`: the share of lists that are right from the first word
 # to the last.
 #
-# A **seed** decides which random numbers a training begins with. "Over four seeds" will mean: four models that differ
-# in nothing else.
+# A **seed** decides all that is random in a training: the numbers that the model begins with, and the order of the examples. "Over four seeds" will mean: four trainings that differ in nothing else.
 
 
 # %% tags=["hide-input"]
@@ -748,8 +747,7 @@ for kind, share in right.items():
 assert right["digits and tens"] > 0.9 and right["hundert"] < 0.6
 
 # %% [markdown]
-# Mostly "hundert". As the model writes this word, it mostly looks elsewhere than at "hundred" (where, differs from
-# training to training). Is that a defect? Let us forbid the decoder every look at "hundred" (`hide` in `translate`).
+# Mostly "hundert". As the model writes this word, it mostly looks elsewhere than at "hundred" (where it looks instead differs from training to training). Is that a defect? Let us forbid the decoder every look at "hundred" (`hide` in `translate`).
 # The encoder still reads the whole list.
 
 # %% [markdown]

@@ -697,8 +697,7 @@ for name, rows in {"after": too_late, "before": in_time}.items():
 # loss of the whole batch. The rule of this book: **a query that may look at nothing receives zeros.** Our `attention`
 # breaks it; the library's forms, which later chapters import, keep it.
 #
-# **For those who write libraries.** How far the future leaks through a late mask, and what the library's forms do more
-# than yours.
+# **For those who write libraries.** How far the future leaks through a late mask, and what the library's forms do beyond yours.
 #
 # Here are the derivatives of the first word's weight on itself with respect to its five scores. It sees nothing else,
 # so all should be 0.
@@ -799,7 +798,7 @@ assert (scaled_dot_product_attention(Q, K, V, nothing) == 0).all()
 # learned projections, not divided by a root).
 #
 # In a Transformer the comparison is learned, too. With $q$ and $k$ made by $W^Q$ and $W^K$, the dot product is $x_i W^Q
-# (W^K)^\top x_j^\top$: the "general" score of the table, between the words themselves.
+# (W^K)^\top x_j^\top$: the "general" score of the table, between the words themselves. (There vectors are columns, as in the two older papers; $x_i$ is a row.)
 #
 # </details>
 

@@ -1,8 +1,7 @@
 # %% [markdown]
 # # Multi-head attention
 #
-# Photograph what stands on your left, then what stands on your right, and print both pictures on the same sheet:
-# neither is easy to make out. A single attention head is in that position. It has one set of shares for each word, so
+# Photograph what stands on your left, then what stands on your right, and print one picture over the other: neither is easy to make out. A single attention head is in that position. It has one set of shares for each word, so
 # all it can hand back is *one* mixture of the values.
 #
 # Real models therefore run many heads side by side.
@@ -364,7 +363,7 @@ Stepper(
 )
 
 # %% [markdown]
-# The shape is right on both ways. How does one notice the bug? By testing a property that must hold. With a causal
+# The shape is right either way. How does one notice the bug? By testing a property that must hold. With a causal
 # mask, a word's output may depend on that word and on the words before it, and on no others. So we change one word at a
 # time and measure how far each output moves.
 
@@ -522,7 +521,7 @@ assert_close(summed, Z)
 #
 # **For those who write libraries.** The class, what it can do besides, and its comparison with PyTorch's.
 #
-# - `context` is the sentence that gives the keys and values: without it the same sentence, in chapter 6 another one.
+# - `context` is the sentence that gives the keys and values: without it the same sentence, in chapter 6 another one. (Not the context of chapter 1: that was the average, which attention gives back.)
 #   `d_context` is the width of its vectors.
 # - `d_k` and `d_v` may be chosen. `bias` and `dropout` are off unless asked for. In its attention the paper
 #   mentions no biases; from chapter 5 on ours has them, as most code does. Dropout is explained there, too.

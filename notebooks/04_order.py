@@ -552,11 +552,9 @@ print("M_3 twice:      ", nearest(M_3 @ M_3 @ PE[100]))
 print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 
 # %% [markdown]
-# Other models add no position vectors. One can tell a score directly how far apart its two words stand (*relative*
-# positions, Shaw et al., 2018). Most language models of today turn the queries and keys themselves, in each layer, each
+# Other models add no position vectors. Some give each score a learned term for how far apart its two words stand, and in which direction (*relative* positions, Shaw et al., 2018). Most language models of today turn the queries and keys themselves, in each layer, each
 # by angles that grow with its own place (*rotary* positions, **RoPE**, Su et al. 2021). Move both by three places, and
-# both turn further by the same angles, which leaves their dot product as it was. So the two places enter a score only
-# by their distance.
+# both turn further by the same angles, which leaves their dot product as it was. So the two places enter a score only by their difference. Its sign counts, too: unlike the product of two position vectors above, such a score can tell three places before from three behind.
 #
 # ## Added, not appended
 #
@@ -570,8 +568,7 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places.
 #
 # A head of places can look $k$ tokens back. Let it be as wide as the vectors, let its $W^K$ leave each position vector
-# as it is, and let its $W^Q$ turn each one back by $k$ places (for rows, that is $W^Q = M_{-k}^\top = M_k$). Then the
-# query made at position $p$ equals the key made at $p - k$, and no other key fits better (exercise 4). (A narrow head
+# as it is, and let its $W^Q$ turn each one back by $k$ places (the vectors are rows here, so the matrix stands on their right and is transposed, which turns the other way: $W^Q = M_{-k}^\top = M_k$). Then the query made at position $p$ equals the key made at $p - k$, and no other key fits better. For *most* of the attention $W^Q$ must also be larger (exercise 4). (A narrow head
 # can do the same with a few of the hands.) The authors guessed that a model would easily learn this; it was one of
 # their reasons for the waves.
 #
@@ -608,7 +605,7 @@ before = weights.argmax(dim=-1) == torch.arange(128) - 1
 print(f"attend most to the previous position: {before.sum()} of 127")
 
 # %% [markdown]
-# So the head hardly needs the words.
+# (Position 0 has none before it.) So the head hardly needs the words.
 #
 # ## What goes wrong
 #
@@ -712,7 +709,7 @@ print(f"{right} of {total}: {right / total:.2f}")
 
 # %% [markdown]
 # **4. Build it: a head that looks back.** Make queries and keys from position vectors alone, so that each position
-# attends most to the one two places before it. Use `shift_matrix`. Count for how many of 100 positions it works.
+# attends most to the one two places before it. Use `shift_matrix`. Count for how many of 100 positions it works (the first two have none two places before them).
 
 # %% tags=["hide-cell", "atol=0.011"]
 # Solution 4

@@ -278,8 +278,7 @@ for layer in range(4):
 # `x = (x + weights @ x) / 2`.)
 #
 # The same sign helps in training, where the signal runs backwards. Say $f(x) = 0.5\, x$, with a derivative of 0.5.
-# Through 24 such layers the chain rule gives $0.5^{24}$, one part in 17 million. The derivative of $x + f(x)$ is
-# $1 + 0.5$. Even where $f$ has a derivative of 0, the 1 remains, and the gradient passes.
+# Through 24 such layers without the plus the chain rule gives $0.5^{24}$, one part in 17 million. With it, each layer is $x + f(x)$, and its derivative $1 + 0.5$. Even where $f$ has a derivative of 0, the 1 remains, and the gradient passes.
 #
 # The price: a gradient can now grow; $1.5^{24}$ is about 17,000. The remedy is a norm.
 
@@ -1016,8 +1015,7 @@ print(f"torch's first two layers differ by {apart:.1f}")
 # all six start with the same random numbers, and drift apart only in training.
 
 # %% [markdown]
-# **3. BERT's body.** BERT base is an encoder of 12 blocks with $d = 768$ and $d_{\text{ff}} = 3072$. How many parameters
-# are that? Use the formula, then count `Encoder(…)`. (Under `torch.device("meta")` nothing is stored.)
+# **3. BERT's body.** BERT base is an encoder of 12 blocks with $d = 768$ and $d_{\text{ff}} = 3072$. How many parameters is that? Use the formula, then count `Encoder(…)`. (Under `torch.device("meta")` nothing is stored.)
 
 # %% tags=["hide-cell"]
 # Solution 3
@@ -1056,8 +1054,7 @@ with torch.no_grad():
 #    the same way. A residual, $x + f(x)$, slows this down; with a norm beside it, gradients keep their size, too.
 # 2. LayerNorm takes mean and variance over one word's features; BatchNorm over one feature of all words in the batch.
 # 3. The feed-forward layer works on each word by itself and holds two thirds of a block's parameters.
-# 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block. It is said to
-#    do without a warm-up (our small experiment did not show the difference).
+# 4. Post-norm normalises the stream, pre-norm the branches. Pre-norm's vectors grow from block to block. It is said to do without the warm-up that post-norm needs (in our small experiment neither needed one).
 # 5. Attention's $n^2$ is 3 % of a block's multiplications at 100 words ($d = 512$), a quarter at 1,024, half at $6d$.
 #    What makes the encoder fast is that no word waits for another.
 #

@@ -639,7 +639,7 @@ assert_close(model.embedding(texts), E[texts] * math.sqrt(32))
 
 # %% [markdown]
 # Does it compute what PyTorch's `nn.Transformer` does? PyTorch has the two stacks only, each with one more LayerNorm at
-# its end. So the folded cell gives our stacks such norms, and lends torch's our embeddings and scores. It compares the
+# its end. So the folded cell gives our stacks such norms, and puts our embeddings before torch's stacks and our scores behind them. It compares the
 # scores and the gradient of $E$: a model could give the right scores and still learn the wrong thing.
 
 
@@ -1006,7 +1006,7 @@ with_and_without(
 # other_seeds: chapter_6/whole_date/max .2f -->; in the model on this page, in most dates not even the year's last two
 # digits are right. It is tempting to say that the model has learned to copy the year's digits, and a digit is a digit.
 # But in training every answer began with 19 or 20. Some models have learned that as well, more or less: 0.20<!--
-# other_seeds: chapter_6/begins_with_19_or_20/min .2f --> to 0.99 of the answers begin so. That is not the whole reason:
+# other_seeds: chapter_6/begins_with_19_or_20/min .2f --> to nearly all of the answers begin so. That is not the whole reason:
 # where only a fifth begin so, most years are wrong, too. A model may learn anything that is true of its examples,
 # whether we meant it or not.
 #

@@ -274,8 +274,7 @@ draw("merge_tree")
 
 # %% [markdown]
 # (Try a word of your own, in the cell above the picture.) There is no rain in "drained", but the program counts
-# letters and knows no meanings. That is the bargain: usual words cost few tokens, unusual words many, and nothing is
-# unknown as long as its letters are known.
+# letters and knows no meanings. That is the bargain: usual words cost few tokens, unusual words many, and nothing is unknown as long as its letters are known. (Here we let every letter pass, also an *s*, which the weather words lack.)
 #
 # ## Watch it learn
 #

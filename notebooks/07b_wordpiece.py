@@ -193,7 +193,7 @@ for text in [*new, *messages, "Défense d'afficher!", "漢字 and ½ tea", "a" *
 # does so 22 times, *more often than by chance*, and so it deserves to be merged.
 #
 # In general, let a pair stand together $n_{ab}$ times, and its two parts occur $n_a$ and $n_b$ times among $N$
-# pieces. Chance predicts $n_a n_b / N$ pairs. If we merge the pair, the logarithm of the text's probability grows by
+# pieces. Chance predicts $n_a n_b / N$ pairs. Give each piece the probability $n / N$, and the text the product of its pieces' probabilities. If we merge the pair, the logarithm of the text's probability grows by
 # roughly
 #
 # $$n_{ab} \cdot \log \frac{n_{ab}\, N}{n_a\, n_b}.$$

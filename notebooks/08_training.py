@@ -441,7 +441,7 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 #
 # The two terms meet where the step equals the warm-up. There the rate is highest: for the base
 # model, $1 / \sqrt{512 \cdot 4000} = 0.0007$. BERT, a year later, used straight lines only: up
-# during the warm-up, then down to zero. So did our run at the top, with 60 steps of warm-up.
+# during the warm-up, then down to zero. So did our run at the top, with 60 steps of warm-up. The function gives a share of the highest rate, as PyTorch's `LambdaLR` wants it. (At step 0 it is 0: the first batch moves nothing, and only starts Adam's means.)
 
 
 # %%
@@ -608,9 +608,7 @@ assert gone[1] > 0.97  # the clipped one, the last
 #
 # A tensor is a rectangle, sentences are not. So `data.pad_pairs` fills up the short ones: `sieben
 # </s> <pad> <pad>` beside `ein hundert fünfzig </s>`. A mask made from `source_lengths` ([chapter
-# 3](03_multi_head_attention.ipynb#sentences-of-different-lengths)) keeps attention from a source's
-# padding, the causal mask from a target's, and the loss leaves it out. What is computed for it is
-# thrown away. So sentences of similar length should share a batch: shuffle, sort by length, cut
+# 3](03_multi_head_attention.ipynb#sentences-of-different-lengths)) keeps attention from a source's padding. A target's stands behind its words, where the causal mask hides it, and the loss leaves it out. What is computed for padding is thrown away. So sentences of similar length should share a batch: shuffle, sort by length, cut
 # into batches, and shuffle the batches.
 
 
@@ -677,8 +675,7 @@ assert sum(rare) / len(rare) > 2 * sum(common) / len(common)
 #
 # The batches must be shuffled: in order of length, every epoch would end with long sentences, and
 # the model might forget the short ones. And sorting may have a price: in the run at the top, after
-# step 200, batches of rare lengths had on average over twice the others' loss. They are part of
-# its spikes.
+# step 200, batches of rare lengths had on average over twice the others' loss. Some of the spikes in its loss are such batches.
 #
 # Still, it pays: on real captions, training by length got through 1.9<!-- real_lengths:
 # ours_by_length_over/ours_as_they_come/median .1f --> times as many real tokens in the same time.

@@ -240,14 +240,12 @@ draw("clipped_counts")
 # BLEU is the geometric mean of the four shares:
 # $\sqrt[4]{\tfrac67 \cdot \tfrac46 \cdot \tfrac35 \cdot \tfrac24} = 0.643$, usually written 64.3.
 #
-# Three more rules complete it:
+# Two more rules complete it, and programs add a third:
 #
 # - *Add up first.* Hits and pieces are summed over the whole corpus before anything is divided.
 # - *No reward for saying little.* If the model's $c$ words are fewer than the references' $r$, the
 #   score is multiplied by the **brevity penalty**, $e^{1 - r/c}$.
-# - *No zero wipes out the product.* If no piece of some length is right, half a hit is counted for
-#   it; for the next such length a quarter, and so on. (The program sacrebleu does this by default:
-#   `smooth:exp`.) Where not one word is right, or nothing is four words long, the score is 0.
+# - *No zero wipes out the product.* In the paper, one share of 0 makes the score 0. The program sacrebleu (by default: `smooth:exp`) counts half a hit where no piece of some length is right; for the next such length a quarter, and so on. Where not one word is right, or nothing is four words long, the score is 0.
 
 
 # %%
@@ -421,8 +419,7 @@ assert scores[600] > 97 and 100 * free + 10 < scores[80] < 100 * forced - 5
 #
 # The Transformer's paper gives BLEU on the WMT 2014 test sets, and estimates the cost of training
 # in floating-point operations (Vaswani et al. 2017, table 2; [as a
-# picture](../book/published/transformer.md#translation-into-german-and-french)). An ensemble is
-# several models that vote.
+# picture](../book/published/transformer.md#translation-into-german-and-french)). An ensemble is several models whose shares for the next word are averaged.
 
 # %% tags=["hide-input"]
 # Name: BLEU en-de, BLEU en-fr, FLOPs en-de, FLOPs en-fr. (One cost stands for both in
@@ -452,8 +449,7 @@ for name, row in TABLE_2.items():
 # ensembles score higher, and base is below the four older single systems. (A later version of the
 # paper reports 41.8, above everything in the table.)
 #
-# The abstract's "small fraction of the training costs" of the best models is right for English to
-# French. Into German, base cost a third of what ConvS2S did, but big more than twice as much.
+# The abstract says "a small fraction of the training costs" of the best models of English to French, and there it is right. Into German, base cost a third of ConvS2S, the cheapest of the others; big cost more than twice as much as that, and a third of the ConvS2S ensemble, the best of the others.
 #
 # The costs can be recomputed: time, times the number of GPUs, times the 9.5 · 10¹² operations a
 # second that the authors assume for the P100 cards they used.

@@ -2,7 +2,7 @@
 # # Writing with a cache
 #
 # To write *sieben und zwanzig , sechs hundert achtzig* and the end token after it, [chapter 9](09_generating.ipynb)'s
-# `write` runs the decoder eight times, each time over all that is written so far. A square in the picture is a position
+# `write` runs the model eight times, the decoder each time over all that is written so far. A square in the picture is a position
 # that is computed: 36 in all. At 28 of them, the grey ones, the decoder has been before, and gets the same vectors as
 # the last time.
 #

@@ -781,8 +781,7 @@ plt.show()
 #
 # ### And a larger one?
 #
-# For this text nanoGPT (Karpathy 2022) uses six blocks of width 384, by our count 10.8 million
-# parameters, nearly six times as many. We trained three on a GPU, for 5,000 steps, nine minutes
+# For this text nanoGPT (Karpathy 2022) uses six blocks of width 384. Ours of that size has 10.8 million parameters (a few more than its 10.7, for biases and a row for every byte), nearly six times as many as the one above. We trained three on a GPU, for 5,000 steps, nine minutes
 # each.
 
 # %% [markdown]
@@ -990,7 +989,7 @@ size = sum(p.numel() for p in model.parameters())
 print(f"Transformer: {perplexity(of_model[:, 1:]):.1f}, from {size:,} parameters")
 # The table wins by far: at this size, read once, the network is no match for counting.
 # But it soon stops gaining: with the same 20 counts, rows of four and of five are some
-# seven per cent better than rows of three, and rows of six no better than those,
+# eight per cent better than rows of three, and rows of six no better than those,
 # because longer rows seldom come again. A network can use what it has learned of one
 # row for another.
 

@@ -465,8 +465,7 @@ for shares in decides.values():
 # ([chapter 10](10_language_model.ipynb)) has read two million words about everything. Which of two
 # verbs does it find likelier (*is* or *are*, *was* or *were*, *has* or *have*) after subjects like
 # *The songs*, and with one, two or three nouns in between (*The songs of the film near the road*)?
-# With no noun in between, and with one, two or three of either number, it was asked 720<!--
-# agreement_wikitext: n_asked .0f --> times each.
+# Of each kind there were 720<!-- agreement_wikitext: n_asked .0f --> questions: nothing in between, or one, two or three nouns, all of the subject's number or all of the other.
 
 # %% [markdown]
 # **Predict.** With no noun in between, or only nouns of the subject's own number, it is right nearly always. How often
@@ -477,7 +476,7 @@ for shares in decides.values():
 #
 # <!-- right offer: in fewer than 1 of 10 -->
 #
-# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases (one seed): it follows the
+# In 6 %<!-- agreement_wikitext: trained/other/1 .0f --> of the cases with one noun, and about as seldom with two or three (one seed): it follows the
 # nearest noun, almost without exception. It is tempting to say half, or more: the network could
 # look back to the subject, as networks of its kind learned to do on our grammar. But in real text
 # most verbs probably stand right after their subject, or after a noun of its number, so that
@@ -650,8 +649,7 @@ for who in SELVES["himself"] + SELVES["herself"]:
 
 # %% [markdown]
 # So "does it know grammar?" has no single answer. Across a verb it mostly knows one from many
-# ("themselves", 6 of 6), but not men from women: "himself" leads "herself" after both, so its own 6
-# of 6 prove nothing. Across a phrase it nearly always follows the nearer noun; after a clause it
+# ("themselves", 6 of 6), but not men from women: "himself" leads "herself" after both, so of its own 6 of 6 the three against "herself" prove nothing. Across a phrase it nearly always follows the nearer noun; after a clause it
 # says "were", whatever the nouns are.
 #
 # The collection **BLiMP** (Warstadt et al. 2020) asks 67 such questions, with 1,000 pairs each.
@@ -678,9 +676,7 @@ draw("three_masks")
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the
 # clue to "light" comes after it. BERT's authors measured the cost: with the same data and settings,
-# but trained to say the next word, and with the future masked in fine-tuning too, the model has
-# nearly two points less on MNLI (chapter 14), and ten less on SQuAD, where an answer must be marked
-# within a text (Devlin et al. 2019, section 5.1; table in [chapter
+# but trained to say the next word, and with the future masked in fine-tuning too, the model has nearly two points less than a BERT trained on masked words alone on MNLI (does one sentence follow from another?), and ten less on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1; table in [chapter
 # 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)).
 #
 # One way out is ELMo (Peters et al. 2018): train two recurrent models, one in each direction, and
@@ -781,7 +777,7 @@ assert ends["no causal mask"] > least / 31
 assert ends["target not shifted"] < least / 4 and ends["no causal mask"] < least * 0.7
 
 # %% [markdown]
-# Neither of the two can write, for in writing the next word does not stand anywhere yet. In real
+# Neither of the two can write. One looks for the next word where nothing stands yet, the other says its last word again and again. In real
 # text nobody knows the least possible loss. A missing mask shows [when one token is
 # changed](10_language_model.ipynb#every-token-is-an-exercise): no score before it may move. A
 # target that is not shifted passes that test. Print what is read and what is predicted, and see

@@ -221,7 +221,7 @@ assert changes[4] < 1e-5 and min(changes[1:4]) > 0.005
 # gave 0.956<!-- digits: all_images/patches_of_2/mean .3f -->, [chapter
 # 11](11_vision_transformer.ipynb#reading-digits)), and so may the changes (exercise 3).
 #
-# Moved by one pixel, it is right for about 0.9, though it was shown shifts of less (0.8 at most);
+# Moved by one pixel, it is right for about 0.9, though no shift that it was shown was larger than 0.8 pixels;
 # ours for about a half. Every digit that ours learned from fills its picture in the same way. The
 # test images as they are do the same, so they cannot show what the changes bought.
 #
@@ -255,7 +255,7 @@ plt.show()
 # ## Hungry for data
 #
 # The paper on the ViT says that it needs more images than convolutions do. (Which patches are
-# neighbours, it must learn from the labelled images alone.) How many are few? Here is the ViT with
+# neighbours, it must learn from the labelled images alone.) How few are too few? Here is the ViT with
 # patches of 4 × 4 beside the CNN from above and chapter 11's two older methods. Each number is the
 # mean of five seeds (± the standard deviation), with other images for each seed, except in the last
 # row, which uses all 1,200.

@@ -72,8 +72,7 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive: the smallest GLUE task on which BERT was tested has 2,500 labelled pairs of
-# sentences. Plain text is not: BERT had read 3.3 billion words of books and Wikipedia before, and nobody had to label
+# Labelled examples are expensive: of the nine tasks called GLUE (chapter 14) the smallest on which BERT was tested has 2,500 labelled pairs of sentences. Plain text is not: BERT had read 3.3 billion words of books and Wikipedia before, and nobody had to label
 # one. So let a model learn from plain text what language is like, once, and then each task from its few labels. This
 # is **transfer learning**. Four models do it in different ways:
 #
@@ -812,8 +811,7 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 # too: "the light switch", "the light bulb".
 
 # %% [markdown]
-# **Predict.** Each of six such lamps is compared with those ten of the twelve vectors from before
-# that have another opening. How many are nearest to a *weight*, which shares the place before a
+# **Predict.** Here are six such lamps. For each we look for the nearest of the twelve vectors from before, without the two that have the same opening. How many are nearest to a *weight*, which shares the place before a
 # noun, and not to a lamp, which shares the sense: few, half or nearly all? Say it for layer 1 and
 # for the last layer.
 #

@@ -109,7 +109,7 @@ print(f"other holes move a share by ± {200 * holes:.1f} points")
 # ## Is the second exercise worth it?
 #
 # The paper has an ablation of NSP, too. The authors trained BERT base once more without NSP, and then without NSP and
-# looking only to the left (their table 5):
+# looking only to the left (their table 5). MNLI asks whether one sentence follows from another, contradicts it, or neither; QNLI whether a sentence answers a question; MRPC whether two sentences say the same; SST-2 whether one praises; SQuAD where in a text an answer stands.
 
 # %% tags=["hide-input"] mystnb={"image": {"alt": "Bars that hang down from zero, for five tasks. Without NSP: 0.5 lower on MNLI, 3.5 on QNLI, 0.2 on MRPC, 0.1 on SST-2, 0.6 on SQuAD. Left to right: 2.3, 4.1, 9.2, 0.6 and 10.7 lower. With an LSTM on top: 2.3, 4.3, 11.0, 1.1 and 3.6 lower."}, "figure": {"caption": "How much is lost against BERT base, in points, with other exercises: without NSP; as a left-to-right model without NSP; the same with a bidirectional LSTM on top. Accuracy, F1 for SQuAD. Data: Devlin et al. 2019, table 5."}}
 TASKS = ("MNLI", "QNLI", "MRPC", "SST-2", "SQuAD")
@@ -450,7 +450,7 @@ print(
 # | 2,000 inputs, 125,000 steps | – | 85.2 |
 # | 8,000 inputs, 31,000 steps | – | 84.6 |
 #
-# Two standard errors are 1.0 points on MNLI: there no line is clearly better than the one above it. Then table 4, all
+# Two standard errors of a difference are 1.0 points on MNLI (SQuAD 2.0 also has questions without an answer): there no line is clearly better than the one above it. Then table 4, all
 # changes together, at BERT large's size:
 #
 # | | text | inputs × steps | SQuAD 2.0 | MNLI |

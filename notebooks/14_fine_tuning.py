@@ -493,15 +493,14 @@ assert len(wrong) == 80 and 1 <= sum(wrong) <= 20
 # ## Which measure?
 #
 # BERT was tested on GLUE, nine tasks with single sentences and pairs ([what it
-# reached](../book/published/glue.md#glue-when-bert-came-out)). The paper measures them in four
-# ways: by accuracy (SST-2: praise or complaint?), Matthews correlation (CoLA: good English?), F1
+# reached](../book/published/glue.md#glue-when-bert-came-out)). Its results come in four measures: accuracy (SST-2: praise or complaint?), Matthews correlation (CoLA: good English?), F1
 # (MRPC: do two sentences say the same?) and Spearman's correlation (STS-B: how alike, 0 to 5?).
 #
 # <details><summary>Eight of the nine tasks</summary>
 #
-# (The authors left out the ninth, WNLI, whose data are odd.)
+# (The authors left out the ninth, WNLI, whose data are odd. The paper's table counts CoLA among the accuracies; but its 52.1 for BERT base would be below always saying "good". It is Matthews correlation, GLUE's measure for CoLA.)
 #
-# | task | asks | trained on | measure in BERT's paper |
+# | task | asks | trained on | measure of BERT's results |
 # |---|---|---|---|
 # | MNLI | entailment, contradiction or neither? | 392k | accuracy |
 # | QQP | are two questions the same? | 363k | F1 |

@@ -171,7 +171,7 @@ draw("labels_on_pieces")
 # %% [markdown]
 # How good is a tagger? The share of right words flatters it, since most words are not names. What
 # counts is whole names, with the right kind, the right first word and the right last word. **Entity
-# F1** is the F1 of these.
+# F1** is the F1 of these; the code writes it as 2 · hits / (said + right), which is the same $2PR / (P + R)$ with $P$ = hits / said and $R$ = hits / right.
 
 # %% [markdown]
 # **Predict.** The sentence above has two names among its six words. A lazy tagger says `O` six

@@ -304,7 +304,7 @@ assert by_tagger[3][person] == "B-person" == truth[person] != by_tagger[0][perso
 # State 3, one of the two that are best on the *held-out* sentences; the mix has not seen those. Its share is only 0.21,
 # because `fit_probe` adds a penalty on $w$ (L2, as ELMo did), which keeps the shares alike. With a tenth of the penalty
 # it gets 0.84. If you said "the last": that one has the smallest share, together with the embeddings. And a share is no
-# measure of worth: with the smaller penalty state 4 gets 0.04, and by itself it finds as many names as state 3.
+# measure of worth: with the smaller penalty state 4 gets 0.03, and by itself it finds as many names as state 3.
 #
 # </details>
 

@@ -1,8 +1,7 @@
 # %% [markdown]
 # # What does BERT learn?
 #
-# *The farmer sold his horse to a stranger.* Grammar books draw this sentence as a tree: "farmer"
-# and "horse" both hang on "sold", and "to" hangs on "stranger", although "a" stands between them.
+# *The farmer sold his horse to a stranger.* Linguists draw this sentence as a tree. In the scheme used here "farmer" and "horse" both hang on "sold", and "to" hangs on "stranger", although "a" stands between them. (In others "stranger" hangs on "to".)
 #
 # MiniLM has never been shown such a tree. It learned to imitate a larger model that guesses hidden
 # words, and then to give similar vectors to texts that belong together. Yet one of its 72 attention

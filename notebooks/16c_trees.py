@@ -384,7 +384,7 @@ for name, above in pair_above.items():
 # both of them matter? Take two judges that cannot know anything of pairs.
 #
 # - The first gives each word one weight, and each pair the sum of its two words' weights. The
-#   weights are fitted so that these sums come as close to MiniLM's impacts as they can.
+#   weights are fitted so that these sums come as close to MiniLM's impacts as they can: by least squares, where the sums over each row of the table must agree, $(n - 2)\,a_i$ plus all weights together.
 # - The second counts the nouns of a pair: none, one or two.
 
 # %% [markdown]
@@ -572,7 +572,7 @@ low, high = metrics.bootstrap_difference(
 print(f"state 2, mean of both, against the chain: +{low:.2f} to +{high:.2f} a sentence")
 at_2, at_state_2 = ([x[2] for x in part] for part in (vectors, vectors_test))
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: UUAS over the hidden states 0 to 6. From two starting matrices MiniLM rises from 0.5 to about 0.7 at states 2 to 4 and falls to 0.4 at state 6; the untrained BERT stays near 0.4; a dashed line for the chain is at 0.53. Right: the sentence about the farmer, the gold tree above, the probe's tree below; six of the seven links are green, stranger hangs on farmer in place of sold."}, "figure": {"caption": "Left: links found by a structural probe on each hidden state, from starting matrix 0 or 1; dotted: the chain. Right: the gold tree above, the tree from the distances in state 2 below; green links are in both."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Left: UUAS over the hidden states 0 to 6. From two starting matrices MiniLM rises from 0.5 to about 0.7 at states 2 to 4 and falls to 0.4 at state 6; the untrained BERT stays near 0.4; a dashed line for the chain is at 0.53. Right: the sentence about the farmer, the gold tree above, the probe's tree below; six of the seven links are green, stranger hangs on farmer in place of sold."}, "figure": {"caption": "Left: links found by a structural probe on each hidden state, from starting matrix 0 or 1; thin grey dashes: the chain. Right: the gold tree above, the tree from the distances in state 2 below; green links are in both."}}
 figure, (ax, beside) = plt.subplots(
     1, 2, figsize=(8.6, 3.5), gridspec_kw={"width_ratios": [1, 1.5]}
 )

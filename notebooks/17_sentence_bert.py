@@ -308,7 +308,7 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # <!-- right offer: 0.80 -->
 #
 # 0.80. The ranks are 1, 2, 3, 4 and 1, 2, 4, 3. With the differences $d$ of the ranks, the correlation is
-# $1 - 6 \sum d^2 / (n (n^2 - 1)) = 1 - 6 \cdot 2 / 60$. 0.90 is about what Pearson's correlation of the *numbers*
+# $1 - 6 \sum d^2 / (n (n^2 - 1)) = 1 - 6 \cdot 2 / 60$. (This short form needs numbers that all differ. Equal ones each get the mean of their ranks, and one takes Pearson's correlation of the ranks.) 0.90 is about what Pearson's correlation of the *numbers*
 # gives, which hardly notices that 0.62 and 0.60 have changed places. 0.50 is too strict: half of the ranks are wrong,
 # but only by one.
 #
@@ -414,8 +414,7 @@ if STS_B:
 # And MiniLM's lower layers were trained along with the last. For BERT base fresh from pre-training
 # the paper reports (test split, times 100) 46.35 with the mean, 16.50 with `[CLS]`, and 58.02 for
 # averaged GloVe vectors, which are static. After siamese training on other data it is 77.03.
-# Pre-training asks each vector for a *word*; nothing in it makes the mean of such vectors stand for
-# a sentence. That has to be trained; [three ways](#three-ways-to-train) follow.
+# Pre-training asks the words' vectors for *words*, and that of `[CLS]` only whether B follows A; nothing in it makes their mean, or `[CLS]`, stand for a sentence. That has to be trained; [three ways](#three-ways-to-train) follow.
 #
 # Each checkpoint goes with one pooling. MiniLM's is the mean: `[CLS]` gives 0.797 in place of
 # 0.867, Hugging Face's `pooler_output`

@@ -215,7 +215,7 @@ for score, i in zip(cosine[0], place[0], strict=True):
 #
 # A few examples prove little, so we count: for how many questions does the first section found, or one of the first
 # three, lie in a chapter that answers it? (That is lenient: any section of the chapter will do. Collections with marked
-# texts use *recall@k*, the share of the right ones among the first k; *MRR*, the mean of 1/place of the first right
+# texts use *recall@k*, the share of a question's right texts that are among the first k found; *MRR*, the mean of 1/place of the first right
 # one; or *nDCG*, in which early places count more.) Beside MiniLM stand the counted words, and MiniLM cut off after its
 # third layer: the same network, but a mean that nobody trained to be compared.
 

@@ -135,10 +135,7 @@ from lectures_lib.training.pretraining import MaskingRates, mask_tokens
 #
 # <!-- right offer: neither -->
 #
-# Neither. New test sets tempt, six years on. But GLUE's test answers are secret, a server scored
-# this submission once, and where both print a column, they agree in every digit. But paper and
-# leaderboard average different columns. A score with one decimal looks like a measurement. It is a
-# measurement and a choice of columns, and here the choice is worth more than a point and a half.
+# Neither. After six years one may suspect new test sets. But GLUE's test answers are secret, a server scored this submission once, and where both print a column, they agree in every digit. Only the means differ: paper and leaderboard average different columns. A score with one decimal looks like a measurement; it is a choice of columns, too, and here the choice is worth more than a point and a half.
 #
 # </details>
 
@@ -165,7 +162,7 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 # %% [markdown]
 # The leaderboard first averages the two measures that some tasks have (F1 and accuracy, say), then
 # the nine tasks. The paper averages nine *columns*: MNLI counts twice, of other pairs one is taken,
-# and WNLI is missing (that alone would make 82.45 of the 80.5).
+# and WNLI is missing (leaving it out alone would raise the 80.5 to 82.45).
 #
 # <details><summary>Why WNLI?</summary>
 #
@@ -175,9 +172,7 @@ assert sorted(nine(board[49])) == sorted(TABLE_1["BERT large"][0])
 #
 # </details>
 #
-# So half of what was gained since BERT large in the left picture at the top is made in RTE and CoLA,
-# and more than half of the lines' length in the right one belongs to WNLI and RTE, the two smallest
-# training sets. People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's scale ([Nangia and Bowman
+# So half of the gain since BERT large, in the left picture at the top, comes from RTE and CoLA. In the right one WNLI and RTE, the two smallest training sets, make more than half of the lines' length. People who had read a short instruction and twenty examples were put at 87.1 on the leaderboard's scale ([Nangia and Bowman
 # 2019](https://arxiv.org/abs/1905.10425)); rank 1 has 91.3. The benchmark is saturated, which does
 # not mean that language is understood.
 #

@@ -690,7 +690,7 @@ shares = [(scores / T).softmax(dim=-1).topk(5).values.sum() for T in (1, 2)]
 assert shares[0] > 0.75 and shares[1] < 0.12
 
 # %% [markdown]
-# The student is to say the same, measured by the divergence of the two distributions:
+# The student is to say the same, measured by the **Kullback-Leibler divergence** of the two distributions, $\mathrm{KL}(p \,\|\, q) = \sum_w p_w (\ln p_w - \ln q_w)$. It is the cross-entropy with a share $p_w$ for each word in place of one right word, less what even a perfect student would pay, and 0 where the two agree:
 #
 # $$\mathcal{L} = T^2 \cdot \mathrm{KL}\bigl(\text{teacher}_T \,\big\|\, \text{student}_T\bigr)$$
 #

@@ -119,7 +119,7 @@ check("hw1.scaled_dot_product_attention", scaled_dot_product_attention)
 # 1. The mask may have fewer dimensions than the scores, or some of size 1; it is meant for all the scores it broadcasts to.
 # 2. A query may have *no* allowed key: a sentence that is nothing but padding. Its weights are zeros, not `nan`.
 # 3. Scores may be large. In float32, $e^{89}$ is already infinite and $e^{-104}$ is 0, but the softmax of 300 and 301 is still 0.27 and
-#    0.73, and so is that of -11,000 and -10,999.
+#    0.73, and so is that of −11,000 and −10,999.
 #
 # - `scores`: `(batch, n_heads, n_query, n_key)`, `mask`: boolean, broadcastable to it
 # - returns the weights, `(batch, n_heads, n_query, n_key)`; every row sums to 1, or is all zeros
