@@ -315,9 +315,11 @@ def ranking_by_loops(u, v, text, scale=20.0):
 
 def ranking_by_exponentials(u, v, text, scale=20.0):
     cosines = (u @ v.T) / (u.norm(dim=1)[:, None] * v.norm(dim=1))
-    e = torch.exp(scale * (cosines - 1))
+    largest = cosines.amax(dim=1, keepdim=True)
+    e = torch.exp(scale * (cosines - largest))
     counts = (text.unsqueeze(1) != text.unsqueeze(0)).float() + torch.eye(len(u))
-    return -torch.log(e.diagonal() / (e * counts).sum(dim=1)).mean()
+    logs = torch.log((e * counts).sum(dim=1)) + scale * largest.squeeze(1)
+    return (logs - scale * cosines.diagonal()).mean()
 
 
 def ranking_by_log_softmax(u, v, text, scale=20.0):

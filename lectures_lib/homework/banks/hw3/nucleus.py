@@ -232,6 +232,12 @@ def _at_least_the_rest_divided(logits: Tensor, p: float) -> Tensor:
     return left / left.sum(dim=-1, keepdim=True)
 
 
+def _at_least_the_rest_or_the_top(logits: Tensor, p: float) -> Tensor:
+    probabilities = logits.softmax(dim=-1)
+    kept = probabilities >= 1 - p
+    return _over(logits, kept.scatter(-1, logits.argmax(dim=-1, keepdim=True), True))
+
+
 def _at_least_p_divided(logits: Tensor, p: float) -> Tensor:
     probabilities = logits.softmax(dim=-1)
     left = probabilities * (probabilities >= p)
@@ -340,6 +346,7 @@ _MISTAKES = (
         _REST,
         partial(_each_at_least, share="rest"),
     ),
+    Misconception("each_word_at_least_the_rest", _REST, _at_least_the_rest_or_the_top),
     Misconception(
         "share_of_the_likeliest",
         "You keep what has at least p times the probability of the likeliest word. That exists, "

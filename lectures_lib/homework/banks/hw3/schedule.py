@@ -68,6 +68,12 @@ def _rate(
     return factor * d_model**width * choose(step**down, step * warmup**up)
 
 
+def _zero_at_first(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
+    """`steps_before` as the step, in two branches, so that nothing is divided by zero."""
+    rate = partial(_rate, first=0, factor=factor)
+    return rate(steps_before, d_model, warmup) if steps_before else 0.0
+
+
 def _constant_after(steps_before: int, d_model: int, warmup: int, *, factor: float = 1.0) -> float:
     return _rate(min(steps_before, warmup - 1), d_model, warmup, factor=factor)
 
@@ -207,6 +213,7 @@ SCHEDULE = Question(
         ),
         Misconception("counted_from_0", _COUNTED_FROM_0, partial(_rate, first=0)),
         Misconception("counted_from_0", _COUNTED_FROM_0, partial(_rate, first=0, at_least=1)),
+        Misconception("counted_from_0", _COUNTED_FROM_0, _zero_at_first),
         Misconception(
             "counted_from_2",
             "Your step is one too large: after `steps_before` steps comes step number steps_before "

@@ -30,6 +30,7 @@ _WORDS = [
     ["C##"],
     ["["],  # and words that look special
     ["[1]"],
+    ["[UNK]"],
 ]
 CHOSEN = "words of one piece are chosen by their chance, and masked by a low fate"
 SPARED = "special tokens are never chosen, and nothing else is spared"
@@ -84,8 +85,10 @@ def _one_by_one(g: Generator, bounds: Bounds) -> list[Case]:
     half = [i % 2 == 0 for i in range(len(words))]
     ordinary = case(CHOSEN, words, half, low_fates(words))
 
-    text = ["[CLS]", *words[:4], "[", "[SEP]", *words[4:8], "[1]", "[SEP]", "[PAD]", "[PAD]"]
-    low = [token in _SPECIAL or token in ("[", "[1]", *words[:8:2]) for token in text]
+    look_special = ("[", "[1]", "[UNK]")
+    text = ["[CLS]", *words[:4], "[", "[SEP]", *words[4:8], "[1]", "[UNK]", "[SEP]"]
+    text += ["[PAD]", "[PAD]"]
+    low = [token in _SPECIAL or token in (*look_special, *words[:8:2]) for token in text]
     special = case(SPARED, text, low, low_fates(text))
 
     pieces = [["un", "##friend", "##ly"], ["bird", "##s"], ["pen", "##gui", "##ns"]]
@@ -117,21 +120,19 @@ def _make_telling(
     bounds: Bounds,
 ) -> None:
     """Special tokens would be chosen if they could be; three words lie exactly on a bound, two have
-    a 0, which is a low number too; and one is replaced by itself, as chance may have it.
+    a 0, which is a low number too; one is replaced by itself, as chance may have it, and of a word
+    of several pieces the second is replaced.
     """
     chosen, masked, replaced = bounds
     for i, token in enumerate(tokens):
         if token in _SPECIAL:
             chance[i] *= chosen
+    first = [i for i, token in enumerate(tokens) if not _goes_on(token) and token not in _SPECIAL]
+    long = pick(g, [i for i in first if _goes_on(tokens[i + 1])], 1)[0]
     at_chosen, at_masked, at_replaced, at_0, at_fate_0, at_same = pick(
-        g,
-        [
-            i
-            for i, token in enumerate(tokens)
-            if not token.startswith("##") and token not in _SPECIAL
-        ],
-        6,
+        g, [i for i in first if i != long], 6
     )
+    chance[long], fate[long + 1] = chosen * chance[long], (masked + replaced) / 2
     chance[at_chosen] = chosen
     chance[at_masked], fate[at_masked] = chosen * chance[at_masked], masked
     chance[at_replaced], fate[at_replaced] = chosen * chance[at_replaced], replaced
@@ -255,6 +256,21 @@ def _others_in_order(tokens, chance, fate, others, *, bounds=_BERTS):
     for i, other in zip(places, others, strict=False):
         read[i] = other
     return read, chosen
+
+
+def _later_pieces_replaced(by: Callable) -> Callable:
+    """Whatever is replaced becomes its own token of `others` where a word begins; a later piece
+    becomes what `by` says: of all tokens, all others, its place and the word's first.
+    """
+
+    def answer(tokens, chance, fate, others, *, bounds=_BERTS):
+        told = [
+            others[i] if i == first else by(tokens, others, i, first)
+            for i, first in enumerate(_starts(tokens))
+        ]
+        return mask_words(tokens, chance, fate, told, bounds=bounds)
+
+    return answer
 
 
 def _once_decided(tokens, chance, fate, others, *, bounds=_BERTS):
@@ -449,6 +465,20 @@ _MISTAKES = (
         "go side by side: the token at place i becomes others[i].",
         _others_in_order,
     ),
+    *(
+        Misconception(
+            "later_pieces_replaced_otherwise",
+            "Where a later piece of a word (one with ##) is replaced, your answer has something "
+            "else than the token in `others` at its own place. All pieces are treated alike: the "
+            "token at place i becomes others[i], as it stands there.",
+            _later_pieces_replaced(by),
+        )
+        for by in (
+            lambda tokens, others, i, first: others[first],
+            lambda tokens, others, i, first: "##" + others[i],
+            lambda tokens, others, i, first: tokens[i],
+        )
+    ),
     Misconception(
         "one_fate_for_the_word",
         "You choose the right words, and then all pieces of a word share the fate of the first. "
@@ -475,6 +505,12 @@ _MISTAKES = (
         "You take every token that begins with a bracket for a special one. [CLS], [SEP] and [PAD] "
         "are special; a bracket in the text is a word like others.",
         partial(_masked, may=lambda token: not token.startswith("[")),
+    ),
+    Misconception(
+        "unknown_words_spared",
+        "You spare [UNK], too, as a tokenizer's list of special tokens has it. Here [CLS], [SEP] "
+        "and [PAD] are special and nothing else: [UNK] is a word of the text, and may be chosen.",
+        partial(_masked, may=lambda token: token not in (*_SPECIAL, "[UNK]")),
     ),
     Misconception(
         "padding_chosen",

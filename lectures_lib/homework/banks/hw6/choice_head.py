@@ -21,6 +21,7 @@ def _head_cases(g: Generator) -> list[Case]:
         "one beginning",
         "training",
         "training, weights in a diagonal",
+        "training, tanh hardly bends",
         "training without dropout",
     ):
         # in training mode enough of each, so that a mask that several share shows in their sum
@@ -48,6 +49,12 @@ def _head_cases(g: Generator) -> list[Case]:
         if kind.endswith("diagonal"):
             hidden = 1 + hidden.abs()
             state |= {"pooler.weight": 4 * torch.eye(d_model), "pooler.bias": torch.zeros(d_model)}
+            state["head.weight"] = 0.5 + normal(g, 1, d_model).abs()
+        # there a number that is dropped before tanh, and one behind it, are the same; a share that
+        # is not made up for is not
+        if kind.endswith("hardly bends"):
+            state["pooler.weight"] *= 0.05
+            state["pooler.bias"] = 0.2 + 0.02 * normal(g, d_model)
             state["head.weight"] = 0.5 + normal(g, 1, d_model).abs()
         init = {"d_model": d_model, "dropout": 0.0 if kind.endswith("without dropout") else 0.3}
         train, twice = kind.startswith("training"), kind == "asked" and not cases
@@ -220,6 +227,14 @@ class _DroppedScores(ChoiceHead):
 
     def drop(self, x):
         return x
+
+
+class _NotMadeUpFor(ChoiceHead):
+    """What is kept stays as it is."""
+
+    def drop(self, x):
+        keep = torch.rand_like(x) >= self.dropout.p
+        return x * keep if self.training else x
 
 
 class _VectorsDropped(ChoiceHead):
@@ -399,6 +414,12 @@ CHOICE_HEAD = Question(
         ),
         Misconception("dropout_of_another_rate", _RATE, _OtherRate),
         Misconception("dropout_of_another_rate", _RATE, _Kept),
+        Misconception(
+            "dropout_not_made_up_for",
+            "In training mode you drop in the right place, and leave what is kept as it is: the "
+            "sum then comes out too small. What is kept is divided by 1 - p; nn.Dropout does that.",
+            _NotMadeUpFor,
+        ),
         *(
             Misconception("dropout_elsewhere", _ELSEWHERE, answer)
             for answer in (_DroppedInFront, _DroppedBeforeTanh, _DroppedScores)

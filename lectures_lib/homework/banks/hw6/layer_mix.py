@@ -75,6 +75,20 @@ class _NoSoftmax(LayerMix):
         return self.w
 
 
+class _NoSoftmaxFromOnes(_NoSoftmax):
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.w = nn.Parameter(torch.ones(n_states))
+
+
+class _NoSoftmaxFromTheMean(_NoSoftmax):
+    """A new layer is right."""
+
+    def __init__(self, n_states):
+        super().__init__(n_states)
+        self.w = nn.Parameter(torch.full((n_states,), 1 / n_states))
+
+
 class _DividedBySum(LayerMix):
     def weights(self):
         return self.w / self.w.sum()
@@ -253,6 +267,8 @@ LAYER_MIX = Question(
     reference=LayerMix,
     misconceptions=(
         Misconception("softmax_forgotten", _SHARES, _NoSoftmax),
+        Misconception("softmax_forgotten", _SHARES, _NoSoftmaxFromOnes),
+        Misconception("softmax_forgotten", _SHARES, _NoSoftmaxFromTheMean),
         Misconception("softmax_forgotten", _SHARES, _DividedBySum),
         Misconception("softmax_forgotten", _SHARES, _ExpOnly),
         Misconception("softmax_forgotten", _SHARES, _Sigmoid),

@@ -114,6 +114,14 @@ def _one_too_many(hidden, lengths):
     return _mean(hidden, (lengths + 1).clamp(max=hidden.shape[1]))
 
 
+def _one_too_many_over_lengths(hidden, lengths):
+    return (hidden * _real(hidden, lengths + 1)).sum(dim=1) / lengths[:, None]
+
+
+def _largest_of_one_too_many(hidden, lengths):
+    return _max(hidden, lengths + 1)
+
+
 def _longest_token(hidden, lengths):
     norms = hidden.norm(dim=-1).masked_fill(~_real(hidden, lengths)[..., 0], -1)
     return hidden[torch.arange(len(hidden)), norms.argmax(dim=1)]
@@ -161,6 +169,10 @@ def _largest_without_cls(hidden, lengths):
 _CUT = (
     "You cut all sentences to the length of the shortest in the batch. Tokens are lost, and a "
     "sentence's vector changes with its neighbours: all of its `lengths[b]` tokens count."
+)
+_ONE_TOO_MANY = (
+    "One place of padding is in your mean. A sentence of length 5 has the places 0 to 4: "
+    "place < length, not ≤."
 )
 _CLS_OUT = (
     "You leave [CLS] out. All `lengths[b]` tokens of a sentence count here, [CLS] and [SEP] "
@@ -220,11 +232,14 @@ POOLING = Question(
             "4, and all of them count.",
             partial(_pool, mean=_one_too_few),
         ),
-        Misconception(
-            "one_place_too_many",
-            "One place of padding is in your mean. A sentence of length 5 has the places 0 to 4: "
-            "place < length, not ≤.",
-            partial(_pool, mean=_one_too_many),
+        *(
+            Misconception("one_place_too_many", _ONE_TOO_MANY, partial(_pool, **pooled))
+            for pooled in (
+                {"mean": _one_too_many},
+                {"mean": _one_too_many_over_lengths},
+                {"mean": _one_too_many, "largest": _largest_of_one_too_many},
+                {"mean": _one_too_many_over_lengths, "largest": _largest_of_one_too_many},
+            )
         ),
         Misconception(
             "padding_in_the_maximum",

@@ -85,8 +85,10 @@ def _drawn(g: Generator) -> list[Case]:
             v[other] = v[four]
         # sharp: cosines near 1, and a large scale
         u = (0.05 if sharp else 1) * normal(g, batch, d_model) + (1 if sharp else 0.7) * v
-        if not twice:  # one question is far from its answer, which has hardly a probability
-            u[0] = 0.1 * normal(g, d_model) - v[0]
+        # one question is far from its answer, which has hardly a probability: sharp, none at all
+        if not twice or sharp:
+            far = other if sharp else 0
+            u[far] = 0.1 * normal(g, d_model) - v[far]
         if short:
             u, v = 1e-3 * u, 1e-3 * v
         scale = [100.0] if sharp else [float(whole(g, 3, 6))] if twice else []
@@ -195,6 +197,10 @@ def _out_everywhere(later: bool) -> Callable:
 def _by_hand(scores: Tensor) -> Tensor:
     shares = scores.exp() / scores.exp().sum(dim=-1, keepdim=True)
     return -shares.diagonal().log().mean()
+
+
+def _log_of_a_share(scores: Tensor) -> Tensor:
+    return -scores.softmax(dim=-1).diagonal().log().mean()
 
 
 def _copies_are_right(u, v, text, scale=20.0, *, margin=0.0):
@@ -343,6 +349,13 @@ _MISTAKES = (
         "can hold, and ∞ divided by ∞ is no number. F.cross_entropy and log_softmax subtract the "
         "largest score first.",
         partial(_loss, loss=_by_hand),
+    ),
+    Misconception(
+        "logarithm_of_0",
+        "Your loss is infinite where the model is quite wrong: with a scale of 100 the share of a "
+        "right answer may be less than a float32 can hold, which makes it 0, and the logarithm of "
+        "0 is -∞. F.cross_entropy and log_softmax take the logarithm without making the share.",
+        partial(_loss, loss=_log_of_a_share),
     ),
     *(
         Misconception(
