@@ -4,7 +4,7 @@
 (() => {
   const told = JSON.parse(document.getElementById("ask-data").textContent);
   const { examples, model } = told;
-  const [FROM, WORDS] = [5, 2]; // of `both`, as in ask.py
+  const [FROM, WORDS] = [5, 2]; // of `both`, as in ask_orders.py
   const dot = (a, b) => a.reduce((sum, number, i) => sum + number * b[i], 0);
   const cosine = (a, b) => dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
 

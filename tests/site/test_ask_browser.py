@@ -19,6 +19,7 @@ from lectures_lib.tasks.sentence_bert import SentenceBert, cosines, search
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import ask
+import ask_orders
 import section_search
 
 pytestmark = pytest.mark.browser
@@ -148,7 +149,7 @@ def fit(chapters: list[list[int]]) -> list:
     """How fit the questions are, if these are the chapters that answer them."""
     asked, told = vectors()[: len(QUESTIONS)], vectors()[len(QUESTIONS) :]
     questions = [Question(question, of) for question, of in zip(QUESTIONS, chapters, strict=True)]
-    return ask.fitness(SECTIONS, questions, asked, told)
+    return ask_orders.fitness(SECTIONS, questions, asked, told)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +176,8 @@ def test_of_those_the_one_that_is_answered_most_often():
 
 
 def test_examples_come_from_all_over_the_book():
-    assert ask.best_of_each_part([1, 3, 2, 5, 4, 9, 8], parts=3) == [1, 3, 5]
-    assert ask.best_of_each_part([1, 3], parts=6) == [0, 1]
+    assert ask_orders.best_of_each_part([1, 3, 2, 5, 4, 9, 8], parts=3) == [1, 3, 5]
+    assert ask_orders.best_of_each_part([1, 3], parts=6) == [0, 1]
 
 
 def test_it_begins_with_an_example_and_finds_what_torch_finds(open_page):
@@ -242,10 +243,10 @@ def test_it_says_how_often_it_is_right():
 
 
 def test_two_orders_become_one():
-    assert ask.both([0, 1, 2], []) == [0, 1, 2]
-    assert ask.both([0, 1, 2], [2]) == [2, 0, 1]  # 1/8 + 2/6, 1/6, 1/7
-    assert ask.both([0, 1, 2, 3, 4], [4, 3])[:2] == [4, 3]
-    assert ask.both(list(range(9)), [8, 0])[0] == 0  # 1/6 + 2/7 against 1/14 + 2/6
+    assert ask_orders.both([0, 1, 2], []) == [0, 1, 2]
+    assert ask_orders.both([0, 1, 2], [2]) == [2, 0, 1]  # 1/8 + 2/6, 1/6, 1/7
+    assert ask_orders.both([0, 1, 2, 3, 4], [4, 3])[:2] == [4, 3]
+    assert ask_orders.both(list(range(9)), [8, 0])[0] == 0  # 1/6 + 2/7 against 1/14 + 2/6
 
 
 # What the search by words finds for each question; of one word alone the last section is in no text.
@@ -286,7 +287,7 @@ def test_one_chooses_what_counts(with_words):
     by_meaning = [[one.title for one in SECTIONS].index(title) for title in nearest(i)]
     example(page, QUESTIONS[i]).click()
     answered(page, QUESTIONS[i])
-    titles = [SECTIONS[j].title for j in ask.both(by_meaning, BY_WORDS[i])[:5]]
+    titles = [SECTIONS[j].title for j in ask_orders.both(by_meaning, BY_WORDS[i])[:5]]
     assert shown(page)[:2] == titles[:2]
     assert "words: no. 1" in page.locator(".ask-where").first.inner_text()
     page.get_by_label("meaning", exact=True).check()
@@ -546,7 +547,7 @@ def test_on_the_site_every_answer_leads_somewhere(on_site, html):
     """Every example of the built page is asked; every section that may be found is a place."""
     page = on_site
     buttons = page.locator(".ask-examples button")
-    assert buttons.count() == ask.EXAMPLES
+    assert buttons.count() == ask_orders.EXAMPLES
     for button in buttons.all():
         button.click()
         answered(page, button.inner_text())
@@ -565,7 +566,7 @@ def test_of_each_example_a_right_chapter_is_found_first(html):
     page = BeautifulSoup((html / PAGE).read_text(encoding="utf-8"), "lxml")
     chapters = {one.question: one.chapters for one in book_questions()}
     nearest = page.select("noscript li")
-    assert len(nearest) == ask.EXAMPLES
+    assert len(nearest) == ask_orders.EXAMPLES
     for line in nearest:
         link = line.a.extract()
         number = int(re.match(r"\.\./notebooks/(\d+)", link["href"])[1])
