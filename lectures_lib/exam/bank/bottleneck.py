@@ -58,7 +58,7 @@ def what_a_gate_lets_through(chance: Random) -> Drawn:
             (2, "the root that keeps half"),
             (1, "the gate must stay near 1 at every word"),
         ),
-        wrong=f"About {gate}: the gate keeps that much.",
+        wrong=f"{gate} is left after all {words} words: the gate keeps that much.",
         reveals="The gate is taken for something that happens once; it acts at every word, and "
         "what is left is multiplied each time.",
     )

@@ -68,8 +68,9 @@ def gradients_through_a_stack(chance: Random) -> Drawn:
         f"norm on the branch do about the second?",
         f"{slope}<sup>{depth}</sup> = {power_of_ten(slope**depth, 1)}: it vanishes. "
         f"{1 + slope:g}<sup>{depth}</sup> = "
-        f"{(1 + slope) ** depth:.1f}: it grows with depth. A norm divides by the length of the "
-        f"stream, so the longer the stream has become, the less a layer adds in proportion.",
+        f"{(1 + slope) ** depth:.1f}: it grows with depth. A norm divides by the standard "
+        f"deviation of the stream's vector: the larger its numbers have become, the less a layer "
+        f"adds in proportion.",
         marks=(
             (2, "both powers"),
             (2, "vanishing, growing"),
@@ -89,7 +90,7 @@ BLOCK_MISTAKES = {
     ),
     "missing": (
         "there is no way around",
-        "x is replaced by f(x): after this sublayer only what it computed is left, and the "
+        "x is replaced by f(norm(x)): after this sublayer only what it computed is left, and the "
         "gradient is multiplied by its derivative alone",
     ),
     "late": (

@@ -26,11 +26,12 @@ def what_accuracy_hides(chance: Random) -> Drawn:
         f"worth for the second?",
         f"Accuracy {accuracy:.2f}; precision {hits}/{hits + false} = {scores.precision:.2f}, "
         f"recall {hits}/10 = {scores.recall:.2f}, F1 {scores.f1:.2f}. Marking nothing: 0.90, "
-        f"which shows little. Its Matthews correlation is 0 by convention: it tells nothing apart.",
+        f"which shows little. Its Matthews correlation is 0/0, by convention 0: it tells "
+        f"nothing apart.",
         marks=(
             (4, "accuracy, precision, recall, F1"),
             (1, "marking nothing"),
-            (1, "its correlation is 0"),
+            (1, "its correlation is 0, or not defined"),
         ),
         wrong="Recall divides by all texts that were marked.",
         reveals="Precision and recall are exchanged: recall asks of the spam how much was found.",

@@ -98,16 +98,17 @@ def which_model_leaks(chance: Random) -> Drawn:
         f"changed (count from 1)? What is wrong with each of the others, and what would "
         f"its training loss do?",
         f"In a left-to-right model a change moves the scores at its own place (they predict what "
-        f"comes next) and behind it: {moved} for token {token}. "
+        f"comes next) and after it: {moved} for token {token}. "
         f"{leaking}: there a place reads the token that it must predict, and the loss falls below "
         f"what is possible. "
         + (f"Model {letters[third]} moves one place only: no word hears of another, and the "
            f"loss stays where a table of pairs would be." if third == "no attention" else
            f"In {letters[third]} a single place too many is open, which is enough."),
         marks=((2, "the option"), (1, "the places that move"), (3, "the others, and their loss")),
-        wrong="The table with the fullest lower half is right, as in a causal mask.",
-        reveals="Here rows are what was changed, not who looks; the mask's table is the "
-        "other way round.",
+        wrong=f"Model {letters['no mask']} is right: every change is noticed everywhere.",
+        reveals="A change must not be noticed before its own place, where that token was to be "
+        "predicted. (Rows are what was changed, not who looks: a mask's table is the other way "
+        "round.)",
         picture=heads("which_model_leaks", tables, [str(i) for i in range(1, n + 1)],
                       "Rows: the token that was changed. Columns: the place whose scores moved."),
         **shuffled(chance, right, *others),

@@ -60,7 +60,7 @@ HABITS = {
     "rests on the first token": lambda n: torch.eye(n)[[0] * n] * 0.7 + 0.3 / n,
     "looks at the word itself": lambda n: torch.eye(n) * 0.8 + 0.2 / n,
     "spreads its attention evenly": lambda n: torch.full((n, n), 1 / n),
-    "looks at the word behind": lambda n: torch.eye(n).roll(1, dims=1).triu(1) * 0.8 + 0.2 / n,
+    "looks at the next word": lambda n: torch.eye(n).roll(1, dims=1).triu(1) * 0.8 + 0.2 / n,
 }
 
 
@@ -127,7 +127,7 @@ def cut_by_view_alone(chance: Random) -> Drawn:
         f"with the wrong cut when word 0 is changed?",
         f"It holds {held}: the whole of words 0 to {share - 1}. It should hold {wanted}: two "
         f"numbers of each word, `Q.view({n}, {h}, 2).transpose(0, 1)`. Words 0 to {share - 1} are "
-        f"alone in head 0, so a change of word 0 can reach no output behind word {share - 1}; with "
+        f"alone in head 0, so a change of word 0 can reach no output after word {share - 1}; with "
         f"the right cut it reaches all {n}.",
         marks=((2, "what view makes"), (2, "what is wanted, and the line"),
                (2, "outputs 0 to n / h - 1 at most, not all")),

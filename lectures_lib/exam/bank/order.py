@@ -50,14 +50,14 @@ def without_positions(chance: Random) -> Drawn:
         f"Self-attention without positions and without a mask learns to write a number of six "
         f"digits backwards. It reads {' '.join(map(str, digits))}; places are counted from 1. What "
         f"is its best guess for place {asked + 1}, with which probability is it right, as far as "
-        f"the model can tell, and what should stand there? For which other places must it give "
-        f"exactly the same answer as for place {asked + 1}, and why?",
+        f"the model can tell, and what should stand there? At which other places must its "
+        f"*probabilities* be exactly the same as at place {asked + 1}, and why?",
         f"It knows that place {asked + 1} has a {digits[asked]} and which five digits are "
         f"elsewhere, not where. Among them {best} occurs {times} times: the guess {best}, right "
         f"with {times}/5. There should stand {right}. At the other places with a {a}, "
         f"{' and '.join(str(i + 1) for i in range(6) if digits[i] == a and i != asked)}, the query "
-        f"and the keys are the same, so is the output; at place {other + 1}, with a {b}, it "
-        f"may differ.",
+        f"and the keys are the same, so is the output. At place {other + 1}, with a {b}, the "
+        f"probabilities are others, whatever the best guess is.",
         marks=((1, "the guess, from the other five"), (1, "its probability"),
                (1, "what should stand there"), (2, "equal tokens get equal outputs")),
         wrong=f"{a}, but with 3/6.",

@@ -51,9 +51,9 @@ def longest_piece_first(chance: Random) -> Drawn:
         ]
     )
     return Drawn(
-        f"A vocabulary holds {', '.join(pieces)}, and every single letter, at the beginning of a "
-        f"word and inside it. How does WordPiece write *{word}*? And *{word}* with a letter that "
-        f"the vocabulary lacks in its middle?",
+        f"A vocabulary holds {', '.join(pieces)}, and every letter from a to z, at the beginning "
+        f"of a word and inside it. How does WordPiece write *{word}*? And *{word}* with an ß in "
+        f"its middle?",
         f"{' '.join(pieces)}: from the left, the longest piece that fits (single letters would "
         f"do, too, but are shorter). With an unknown letter the whole word becomes [UNK].",
         marks=(
@@ -97,12 +97,13 @@ def a_tree_of_merges(chance: Random) -> Drawn:
     letters, tokens = len(set(word)), len({"".join(pair) for pair in merges})
     return Drawn(
         f"Byte pairs were learned; the tree shows all {len(merges)} merges, numbered in their "
-        f"order, and how they build *{word}*. How are *{'*, *'.join(others)}* written? How many "
-        f"tokens has the vocabulary if it began with the letters of *{word}* only? What happens to "
-        f"a letter that it does not have, and how does GPT-2's tokenizer avoid that?",
-        f"{'; '.join(pieces.values())}, if the letters that are missing are added to those at the "
-        f"start. {letters} letters and {tokens} merges: {letters + tokens} tokens. A letter that "
-        f"is not there is unknown; GPT-2 starts from the 256 bytes, so nothing is.",
+        f"order, and how they build *{word}*. How are *{'*, *'.join(others)}* written, if letters "
+        f"that *{word}* does not have are let pass as tokens of their own? How many tokens has the "
+        f"vocabulary, which began with the letters of *{word}* only? What happens to other letters "
+        f"where they are not let pass, and how does GPT-2's tokenizer avoid that?",
+        f"{'; '.join(pieces.values())}. {letters} letters and {tokens} merges: {letters + tokens} "
+        f"tokens. A letter that is not there is unknown; GPT-2 starts from the 256 bytes, so "
+        f"nothing is.",
         marks=((3, "one for each word"), (1, "the tokens"), (2, "unknown letters, bytes")),
         wrong="The words are cut where a dictionary would cut them.",
         reveals="The merges know no meaning: they are applied in the order in which they were "

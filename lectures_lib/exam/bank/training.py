@@ -122,7 +122,7 @@ def the_mean_of_means(chance: Random) -> Drawn:
     right = (n * a + m * b) / (n + m)
     return Drawn(
         f"Two batches have {n} and {m} tokens that count (padding left out); their mean losses are "
-        f"{a:g} and {b:g} nats a token. What is the loss a token of both together? What does the "
+        f"{a:g} and {b:g} nats a token. What is the mean loss a token over both? What does the "
         f"mean of the two means say? In which batches does a token count for more than it should, "
         f"if gradients of means are added up?",
         f"({n} · {a:g} + {m} · {b:g}) / {n + m} = {right:g}. The mean of means: {(a + b) / 2:g}. A "
