@@ -3,7 +3,7 @@
 #
 # Seven functions and a class, from one line of the attention formula to a whole multi-head layer, and at the end an experiment that shows
 # what such a layer cannot see. They follow chapters [2](../notebooks/02_self_attention.ipynb),
-# [3](../notebooks/03_multi_head_attention.ipynb) and [4](../notebooks/04_order.ipynb), but never quite ask what those pages show.
+# [3](../notebooks/03_multi_head_attention.ipynb) and [4](../notebooks/04_order.ipynb), and most of them go a step beyond those pages. Question 1 does not: write it from memory.
 #
 # **20 points, about two and a half hours.**
 #
@@ -239,8 +239,7 @@ check("hw1.padding_mask", padding_mask)
 # $$\begin{pmatrix} 0 & 1 & 2 & 3 \\ 4 & 5 & 6 & 7 \end{pmatrix} \longrightarrow
 # \text{head 0: } \begin{pmatrix} 0 & 1 \\ 4 & 5 \end{pmatrix}, \quad \text{head 1: } \begin{pmatrix} 2 & 3 \\ 6 & 7 \end{pmatrix}$$
 #
-# The trap is that many wrong ways to do this give a tensor of the right shape. A model trains with any of them, only worse, and no error
-# says why. Here, too, the number of leading dimensions may vary: the batch may be one dimension or two.
+# The trap is that many wrong ways to do this give a tensor of the right shape. A model trains with any of them. With some it learns less, because a head gets numbers of other tokens; with others it learns as well, but cannot use weights that were trained with the right cut. No error says which. Here, too, the number of leading dimensions may vary: the batch may be one dimension or two.
 #
 # - `x`: `(…, n, width)`; `n_heads`: a divisor of `width`
 # - returns `(…, n_heads, n, width / n_heads)`

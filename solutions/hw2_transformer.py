@@ -3,7 +3,7 @@
 #
 # First a decoder that looks back, as it was in 2015, then the two blocks that replaced it, and what has to be right around them before a
 # model can learn. The questions follow chapters [1](../notebooks/01_bottleneck.ipynb), [5](../notebooks/05_encoder.ipynb) and
-# [6](../notebooks/06_decoder.ipynb), but never quite ask what those pages show.
+# [6](../notebooks/06_decoder.ipynb), and most of them go a step beyond those pages. Question 3 does not: write it from memory.
 #
 # **20 points, about two and a half hours.**
 #
@@ -233,8 +233,7 @@ check("hw2.layer_norm", layer_norm)
 # Pre-norm: $(1, 3) + 2 \cdot (-1, 1) = (-1, 5)$. The road itself, $x$, is not normalised there, and that is the point of it.
 #
 # The feed-forward layer is $W_2 \max(0,\, W_1 x + b_1) + b_2$, as in the paper. Attention is given: `MultiHeadAttention(d_model,
-# n_heads)` has the four projections without biases. Call it as `attention(x, mask=mask)`; it takes a mask in which `True` = may attend. (Its
-# second argument, if you write none of the names, is something else: see question 5.)
+# n_heads)` has the four projections without biases. Call it as `attention(x, mask=mask)`; it takes a mask in which `True` = may attend. Name the mask: the second argument without a name is not the mask but what is looked at (question 5).
 #
 # - `EncoderBlock(d_model, n_heads, d_ff, pre_norm=False)`, with `self_attention`, a `MultiHeadAttention`; `W_1` and `W_2`, each an
 #   `nn.Linear` with bias, from `d_model` to `d_ff` and back; `norm_1`, which goes with attention, and `norm_2`, which goes with
@@ -415,8 +414,7 @@ check("hw2.teacher_forcing", teacher_forcing)
 # *1 point · difficulty 2 of 3 · 10 minutes · [chapter 6, one to the right](../notebooks/06_decoder.ipynb#one-to-the-right)*
 #
 # The loss of one word is $-\log p$, where $p$ is the probability that the model gave to the right token: the softmax of its scores at that
-# place. The loss of a batch is the mean over all its tokens, `<end>` included, and *only* over them. Padding does not count, and neither does the
-# place where a word stands: in a short sentence or in a long one, each counts the same.
+# place. The loss of a batch is the mean over all its tokens, `<end>` included, and *only* over them. Padding does not count. Every token counts the same, whether its sentence is short or long: this is no mean of the sentences' means.
 #
 # By hand: in the first sentence the right tokens got the probabilities 0.5 and 0.25; in the second, 0.5, and then there is padding. The
 # losses are 0.69, 1.39 and 0.69; their mean is $2.77 / 3 = 0.92$.

@@ -4,8 +4,7 @@
 # Eight answers, in the order in which a language model comes to life: cut the text into pieces, set the learning rate and the loss, choose
 # words, remember what was read, and at the end train a small model yourself. They follow chapters
 # [7](../notebooks/07_subwords.ipynb), [7b](../notebooks/07b_wordpiece.ipynb), [8](../notebooks/08_training.ipynb),
-# [9](../notebooks/09_generating.ipynb), [9b](../notebooks/09b_cache.ipynb) and [10](../notebooks/10_language_model.ipynb), but never quite
-# ask what those pages show.
+# [9](../notebooks/09_generating.ipynb), [9b](../notebooks/09b_cache.ipynb) and [10](../notebooks/10_language_model.ipynb), and most of them go a step beyond those pages. Questions 2 and 5 hardly do: write them from memory.
 #
 # **20 points, about three hours.**
 #
@@ -82,7 +81,7 @@ from lectures_lib.homework import check
 #
 # With 3 × "hug", 2 × "mug" and 1 × "hum", the pair u·g occurs 5 times and wins: h·ug, m·ug, h·u·m. Now h·ug occurs 3 times and is
 # merged, then m·ug with 2. What is left is h·u and u·m, both in "hum" and once each. Of equally frequent pairs **the first in the alphabet**
-# wins, as Python compares the tuples `("h", "u")` and `("u", "m")`: h·u, and at last hu·m. Then every word is a single symbol, and
+# wins, as Python compares the tuples `("h", "u")` and `("u", "m")`: h·u, and at last hu·m. (Chapter 7 decides otherwise: there the oldest symbols win.) Then every word is a single symbol, and
 # no pair is left. The answer is `["u g", "h ug", "m ug", "h u", "hu m"]`: each merge as its two parts with a space between them.
 #
 # Three rules for the rest. Pairs are counted within words, never across the end of one. A pair counts at every place where it stands; in
@@ -310,8 +309,7 @@ check("hw3.nucleus", nucleus)
 #
 # In the end, the hypotheses that are still alive are cut off and compete with the finished ones, as they are. Each gets as its score the
 # sum of its log probabilities, divided by the length penalty $\left(\frac{5 + n}{6}\right)^{\alpha}$, where $n$ is the number of its
-# tokens, `end` included. (Without it, short hypotheses would win. Real programs stop as soon as no live hypothesis can win any more; here you
-# always make all steps.)
+# tokens, `end` included. (Without it, short hypotheses have an advantage. Real programs stop earlier, by one rule of thumb or another; here you always make all steps.)
 #
 # An example. After `start` the model says "tea" with probability 0.6 and "now" with 0.4; after "tea" comes the end with 0.55 and "now" with
 # 0.45; after "now" always the end (all others are too unlikely to matter here). Greedy says "tea" and then the end, with 0.33 in all. A
@@ -394,7 +392,7 @@ check("hw3.beam_search", beam_search)
 #
 # <details><summary>Hint</summary>
 #
-# The scores are `n` rows by `n_past + n` columns. `torch.ones(n, n_past + n).tril(diagonal=n_past)` marks what may be seen. Old and new are
+# The scores are `n` rows by `n_past + n` columns. `torch.ones(n, n_past + n, dtype=torch.bool).tril(diagonal=n_past)` is `True` where one may look. Old and new are
 # joined by `torch.cat` along the dimension of the tokens.
 #
 # </details>
@@ -448,9 +446,9 @@ check("hw3.CachedAttention", CachedAttention)
 # Now train one. The texts come from a very small children's book. Each is a sentence about an animal, and perhaps others near it, and ends with a
 # sound and a sign:
 #
-# > the duck near the cow behind the dog says: quack!
+# > duck near cow behind dog says quack !
 #
-# The words are numbers, and which number means which word, you are not told. Every animal has a sound of its own. It is the *first* animal
+# (There are no articles.) The words are numbers, and which number means which word, you are not told. Every animal has a sound of its own. It is the *first* animal
 # of the sentence that makes the sound, however near to it another one stands. (In chapter 10b the verb has the same trouble with its subject.) The
 # sign goes with the verb. Your model has to find out all this from 800 sentences.
 #

@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Homework 4: the Vision Transformer
 #
-# An image is cut up, read like a sentence, and in the end you ask the model where it looked. Most of what can go wrong on this way is a
-# dimension in the wrong place: the shape is right, nothing is raised, and the model learns badly. You will build each step and get to know
-# these mistakes. The questions follow [chapter 11](../notebooks/11_vision_transformer.ipynb), but never quite ask what that page shows.
+# An image is cut up, read like a sentence, and in the end you ask the model where it looked. Most of what can go wrong on this way is a dimension in the wrong place: the shape is right and nothing is raised, but the model learns badly, or no longer fits anyone else's weights. You will build each step and get to know
+# these mistakes. The questions follow [chapter 11](../notebooks/11_vision_transformer.ipynb), and questions 1, 4 and 6 stay close to the code that is printed there: write them from memory. The others go a step further.
 #
 # **20 points, about two and a quarter hours.**
 #

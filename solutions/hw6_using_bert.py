@@ -4,7 +4,7 @@
 # What stands between a BERT that can be downloaded and a task that has to be done: texts that are too long, labels that do not fit the word
 # pieces, a head, a decision, a measure. And what stood there before BERT: one vector for each word. The questions follow chapters
 # [14](../notebooks/14_fine_tuning.ipynb), [14b](../notebooks/14b_words_and_spans.ipynb), [15](../notebooks/15_features.ipynb) and
-# [15b](../notebooks/15b_which_layers.ipynb). (Question 5's function has the name of one in chapter 14b, but counts differently.) No weights are
+# [15b](../notebooks/15b_which_layers.ipynb). (Two functions have the names of some in chapter 14b: question 4's does another job there, and question 5's counts differently.) No weights are
 # needed: where a body would compute something, the numbers are given.
 #
 # **20 points, about two and a half hours.**
@@ -88,7 +88,7 @@ from lectures_lib.homework import check
 # | **second** | 6 | 6 | 6 | 5 | 5 | 4 |
 # | **together** | 14 | 13 | 12 | 11 | 10 | 9 |
 #
-# A question of three words beside a text of three hundred keeps its three words, as long as there is room for three of the text.
+# A question of three words beside a text of three hundred keeps its three words, as long as there is room for two of the text.
 #
 # - `first`: a list of tokens (strings); `second`: one too, or `None` where a sentence comes alone. No sentence is empty.
 # - `max_len`: a whole number, large enough for the special tokens and one token of each sentence

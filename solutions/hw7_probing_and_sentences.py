@@ -34,8 +34,7 @@
 #
 # **No question needs a model.** Hidden states, attention weights and impacts are given to you as tensors, as a model would hand them over.
 #
-# **Two questions are of another kind.** Question 3 asks for *trained* probes: of the labels that they give to words without labels, 9 in
-# 10 must be those that the right layer tells. Question 7 asks for a class. The check loads its own numbers into your parameters, so they
+# **Two questions are of another kind.** Question 3 asks you to *train* probes: for the words without labels, 9 in 10 of your answers must be those of a probe on the right layer. Question 7 asks for a class. The check loads its own numbers into your parameters, so they
 # must be exactly those that the question lists.
 
 # %% tags=["setup", "nbval-ignore-output"]

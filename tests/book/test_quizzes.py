@@ -2,6 +2,7 @@
 gives itself away.
 """
 
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -58,6 +59,48 @@ def test_the_right_choice_stands_in_every_place():
     assert max(places.values()) <= 0.45 * sum(places.values()), places
 
 
+REASON = re.compile(r"\b(since|because)\b|, (as|for|so) ", re.IGNORECASE)
+
+
+def giving_away() -> dict[str, float]:
+    """What whoever has not read a question finds by the form of its choices: in which share of all
+    questions the right one is the shortest, the longest, or the shortest without a reason; and how
+    many right and wrong choices give a reason.
+    """
+    found, every = Counter(), Counter()
+    for q in (q for name in THERE for q in quizzes.load(name)):
+        right = next(c for c in q.choices if c.right)
+        lengths = [len(c.text) for c in q.choices]
+        plain = [c for c in q.choices if not REASON.search(c.text)] or q.choices
+        found["shortest"] += len(right.text) == min(lengths)
+        found["longest"] += len(right.text) == max(lengths)
+        found["guessed"] += right is min(plain, key=lambda c: len(c.text))
+        every.update(("shortest", "longest", "guessed"))
+        for c in q.choices:
+            found["reasons, right" if c.right else "reasons, wrong"] += bool(REASON.search(c.text))
+            every["reasons, right" if c.right else "reasons, wrong"] += 1
+    return {name: found[name] / n for name, n in every.items()}
+
+
+def test_no_form_tells_the_right_choice():
+    """By chance it is the shortest, the longest or guessed in three or four of ten."""
+    shares = giving_away()
+    assert max(shares["shortest"], shares["longest"], shares["guessed"]) <= 0.4, shares
+    assert min(shares["shortest"], shares["longest"]) >= 0.15, shares
+    assert abs(shares["reasons, right"] - shares["reasons, wrong"]) <= 0.12, shares
+
+
+def test_no_text_is_cut_off_by_a_comment():
+    """Without quotes, YAML ends a text at " #"."""
+    lost = [
+        (file.name, line)
+        for file in quizzes.FOLDER.glob("**/*.yml")
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.match(r"\s*(- )?(question|text|why): [^\"'>|].* #", line)
+    ]
+    assert not lost
+
+
 def test_a_good_quiz_is_read(tmp_path):
     first = quizzes.load("01", written(good(), tmp_path))[0]
     assert [c.right for c in first.choices] == [False, False, True]
@@ -73,7 +116,7 @@ BREAKS = {
     "explains nothing": lambda quiz: quiz[1]["choices"][0].update(why="Wrong."),
     "2 choices, not 3 to 4": lambda quiz: quiz[1]["choices"].pop(0),
     "say the same": lambda quiz: quiz[1]["choices"][0].update(text="wrong answer 1"),
-    "the right choice is the longest": lambda quiz: quiz[1]["choices"][2].update(text="r" * 20),
+    "the right choice is much longer": lambda quiz: quiz[1]["choices"][2].update(text="r" * 20),
     "is no text": lambda quiz: quiz[1]["choices"][0].update(text=4),
     "more than 150": lambda quiz: quiz[1]["choices"][0].update(text="w" * 151),
     "more than 420": lambda quiz: quiz[1].update(question="w" * 421),

@@ -170,6 +170,18 @@ def _first_met(counts: Counter[Pair]) -> Pair:
     return max(counts, key=lambda pair: counts[pair])
 
 
+def _oldest_symbols(words: dict[str, int], n_merges: int) -> list[str]:
+    """Of equally frequent pairs the one whose symbols are oldest, as in chapter 7."""
+    rank = {letter: i for i, letter in enumerate(sorted(set("".join(words))))}
+
+    def choose(counts):
+        pair = min(counts, key=lambda pair: (-counts[pair], rank[pair[0]], rank[pair[1]]))
+        rank.setdefault("".join(pair), len(rank))
+        return pair
+
+    return _learn(words, n_merges, choose=choose)
+
+
 _TIES = (
     "Right until two pairs are equally frequent, then you take another one than the question says. "
     "The first in the alphabet wins: the smaller tuple (left, right), for example the smallest of "
@@ -284,6 +296,13 @@ _MISTAKES = (
         _across_words,
     ),
     Misconception("ties", _TIES, partial(_learn, choose=_first_met)),
+    Misconception(
+        "ties_by_age",
+        "Right until two pairs are equally frequent. Then you take the one with the oldest "
+        "symbols, as chapter 7 does. Here the first in the alphabet wins: the smaller tuple "
+        "(left, right).",
+        _oldest_symbols,
+    ),
     Misconception(
         "ties",
         _TIES,
