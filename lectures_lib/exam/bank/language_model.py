@@ -107,8 +107,8 @@ def which_model_leaks(chance: Random) -> Drawn:
         marks=((2, "the option"), (1, "the places that move"), (3, "the others, and their loss")),
         wrong=f"Model {letters['no mask']} is right: every change is noticed everywhere.",
         reveals="A change must not be noticed before its own place, where that token was to be "
-        "predicted. (Rows are what was changed, not who looks: a mask's table is the other way "
-        "round.)",
+        "predicted. Rows are what was changed, not who looks: a mask's table is the other way "
+        "round.",
         picture=heads("which_model_leaks", tables, [str(i) for i in range(1, n + 1)],
                       "Rows: the token that was changed. Columns: the place whose scores moved."),
         **shuffled(chance, right, *others),
