@@ -34,6 +34,7 @@ def answers(figures: dict[str, dict]) -> dict[str, list[dict]]:
         if kept["state"] == state:
             return kept["answers"]
     answered = asked(asking)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)  # somebody may have cleared up
     write_whole(KEPT, json.dumps({"state": state, "answers": answered}))
     return answered
 
