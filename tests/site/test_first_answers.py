@@ -54,7 +54,7 @@ def test_the_first_answer_is_the_models(live, name):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(first_answers, "KEPT", tmp_path / "kept.json")
+    monkeypatch.setattr(first_answers, "KEPT", tmp_path / "cleared" / "kept.json")
     return first_answers.KEPT
 
 
