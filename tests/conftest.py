@@ -14,7 +14,7 @@ import torch
 from hypothesis import settings
 from jaxtyping import config
 
-from tests import longest, shapes
+from tests import at_night, longest, shapes
 
 # not by MPLBACKEND: the notebooks' kernels would inherit that and draw nothing
 matplotlib.use("agg")
@@ -32,12 +32,18 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "change"))
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files begin; a long test may take its hours."""
-    place = {name: at for at, name in enumerate(longest.LONGEST)}
-    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
+    """A long test may take its hours; what is left to the night is long as well; the longest files
+    begin.
+    """
     for item in items:
         if item.get_closest_marker("long"):
             item.add_marker(pytest.mark.timeout(0))
+    cases = [item.nodeid for item in items]
+    for item, left in zip(items, at_night.left(cases, at_night.listed()), strict=True):
+        if left:
+            item.add_marker(pytest.mark.long)
+    place = {name: at for at, name in enumerate(longest.LONGEST)}
+    items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
 
 
 def pytest_terminal_summary(terminalreporter):

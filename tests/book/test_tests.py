@@ -4,11 +4,12 @@ test files is said of files that are there.
 
 import ast
 from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from tests import longest
+from tests import at_night, longest
 
 ROOT = Path(__file__).resolve().parents[2]
 # a homework of one's own is held to every test of the banks, by calling them
@@ -76,3 +77,47 @@ def test_no_two_test_modules_have_one_name():
     """pytest takes the second for the first, and says so only where it collects both."""
     names = Counter(path.name for path in (ROOT / "tests").rglob("test_*.py"))
     assert [name for name, n in names.items() if n > 1] == []
+
+
+def functions(source: str) -> set[str]:
+    """The names of the test functions that a module defines."""
+    return {
+        node.name
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def test_what_is_left_to_the_night_is_there():
+    named = {
+        f"{path.relative_to(ROOT).as_posix()}::{name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for name in functions(path.read_text(encoding="utf-8"))
+    }
+    for name in at_night.listed():
+        assert any(fnmatchcase(one, name) for one in named), f"there is no {name}"
+
+
+def test_of_every_file_something_runs_by_day():
+    """A file of which nothing does is named whole, so that one sees it."""
+    night = at_night.listed()
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        file = path.relative_to(ROOT).as_posix()
+        names = [f"{file}::{name}" for name in functions(path.read_text(encoding="utf-8"))]
+        gone = [name for name in names if all(at_night.left([name], night))]
+        assert len(gone) < len(names) or f"{file}::test_*" in night, f"{file} runs at night alone"
+
+
+@pytest.mark.parametrize(
+    ("by_day", "left"),
+    [(0, [1, 1, 1]), (2, [0, 0, 1]), (5, [0, 0, 0]), (["two"], [1, 0, 1]), (["o"], [0, 0, 1])],
+)
+def test_the_first_cases_run_by_day_or_those_of_a_word(by_day, left):
+    cases = ["t.py::test_a[one]", "t.py::test_a[two]", "t.py::test_a[third]"]
+    assert [*at_night.left(cases, {"t.py::test_[a]": by_day})] == left
+    assert not any(at_night.left(cases, {"t.py::test_b": by_day}))
+
+
+def test_cases_of_two_functions_are_counted_apart():
+    cases = ["t.py::test_a[1]", "t.py::test_b[1]", "t.py::test_a[2]", "t.py::test_b[2]"]
+    assert [*at_night.left(cases, {"t.py::*": 1})] == [False, False, True, True]
