@@ -1,6 +1,7 @@
 """Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same
 weights, the same tokens. And against its own matrix products alone, done again without all that is
-between them: nothing that decodes step by step can be faster.
+between them: nothing that decodes step by step can be faster. And with its step compiled, which
+spends less between them, and takes a minute or two before the first token.
 
     python benchmarks/decoding.py             writes book/results/decoding_speed.json
     … on a GPU                                decoding_speed_gpu.json
@@ -18,11 +19,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformer import VOCAB, hugging_face, our_twin
 
 from lectures_lib import results
-from lectures_lib.decoding import WithoutCache, greedy
+from lectures_lib.decoding import TransformerWithCache, WithoutCache, greedy
 
 BATCHES, LENGTHS = (1, 16), (64, 128)
 N_SOURCE = 24
-ROUNDS = {"with_generate": 7, "without_cache": 7, "products": 7}
+ROUNDS = {"with_generate": 7, "without_cache": 3, "products": 7, "compiled": 7}
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "linear", "matmul")
 BEGIN, END = 1, 0
 
@@ -55,7 +56,7 @@ class Products(TorchDispatchMode):
 
 
 def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
-    """Three ways to the same n tokens; the end token is forbidden, so that all go on to the
+    """Four ways to the same n tokens; the end token is forbidden, so that all go on to the
     last.
     """
     torch.manual_seed(0)
@@ -64,10 +65,14 @@ def contestants(batch: int, n: int) -> dict[str, Callable[[], Tensor]]:
     theirs.to(DEVICE)
     source = torch.randint(2, VOCAB, (batch, N_SOURCE)).to(DEVICE)
     mask = torch.ones_like(source)
+    compiled = TransformerWithCache(ours)
+    # any number of tokens so far: else each step would be compiled anew
+    compiled.step = torch.compile(compiled.step, dynamic=True)
     options = {"begin": BEGIN, "end": END, "max_len": n, "never": [END]}
     generate = {"do_sample": False, "num_beams": 1, "max_new_tokens": n, "min_new_tokens": n}
     return {
         "cache": lambda: greedy(ours, source, **options).tokens,
+        "compiled": lambda: greedy(compiled, source, **options).tokens,
         "without": lambda: greedy(WithoutCache(ours), source, **options).tokens,
         "generate": lambda: theirs.generate(source, attention_mask=mask, **generate)[:, 1:],
     }
@@ -89,12 +94,16 @@ def ratios(batch: int, n: int) -> dict[str, dict]:
         seconds(decode["without"]) / seconds(decode["cache"])
         for _ in range(ROUNDS["without_cache"])
     ]
+    compiled = [
+        seconds(decode["generate"]) / seconds(decode["compiled"]) for _ in range(ROUNDS["compiled"])
+    ]
     with Products() as products:
         decode["cache"]()
     products.again()
     floor = [seconds(decode["cache"]) / seconds(products.again) for _ in range(ROUNDS["products"])]
     return {
         "generate_over_cache": results.spread(generate),
+        "generate_over_compiled": results.spread(compiled),
         "without_over_cache": results.spread(without),
         "cache_over_products": results.spread(floor),
     }
@@ -102,6 +111,7 @@ def ratios(batch: int, n: int) -> dict[str, dict]:
 
 def main() -> None:
     """Measure every size and write the file."""
+    torch._dynamo.config.recompile_limit = 64  # a handful for each size
     torch.set_num_threads(1)  # whatever else runs on this machine then disturbs least
     measured = {
         f"batch_{batch}": {f"tokens_{n}": ratios(batch, n) for n in LENGTHS} for batch in BATCHES
@@ -114,8 +124,9 @@ def main() -> None:
                     f"{ratio['max']:.2f})"
                 )
     title = (
-        f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache; and "
-        f"with a cache over its matrix products alone (source of {N_SOURCE} tokens, float32)"
+        f"Greedy decoding over the same with a cache: Hugging Face's generate, and no cache; over "
+        f"the same with a compiled step: generate; and with a cache over its matrix products alone "
+        f"(source of {N_SOURCE} tokens, float32)"
     )
     results.save("decoding_speed" + ON_A_GPU, measured, title, seeds=[])
 

@@ -35,7 +35,7 @@ draw("bottleneck")
 # %% [markdown]
 # **After this chapter you can**
 #
-# - say what a gate does, and write a translator from two gated recurrent units;
+# - say what a gate does, and write a translator from gated recurrent units;
 # - show by measurement where one vector fails, and why a careless test would not have shown it;
 # - compute a step of additive attention with a pencil;
 # - let a decoder look back, draw where it looks, and say what such a drawing does not prove;
@@ -855,7 +855,8 @@ assert shares["seven"][0] > 0.85 and shares["seven"][1] < 0.5
 # long sentence (five lists of four in a row), so most of each row is padding.
 
 # %% [markdown]
-# **Predict.** At a padded place the encoder's state is zero, because unpacking writes zeros there. With the mask the
+# **Predict.** At a padded place the encoder's state is zero: PyTorch fills it so when it brings the states back into one
+# tensor (`pad_packed_sequence`, in the folded encoder). With the mask the
 # model gets nearly all single numbers right. How many does it get right without the mask, with most seeds: just as many
 # (a zero adds nothing to a sum), nine in ten, or fewer than half?
 #

@@ -415,7 +415,7 @@ print("view alone\n", influence(right=False))
 #
 # An error message can lead into this trap. `transpose` moves no number either; it only notes the new order. After it,
 # neighbours in the tensor are no longer neighbours in memory. So PyTorch refuses to join the heads with `view`, and its
-# message speaks of *strides* (how many places in memory lie between neighbours). Do not mend this by dropping the
+# message speaks of *strides* (how many places in memory it is from one neighbour to the next). Do not mend this by dropping the
 # `transpose`. Use `reshape` or `flatten`, which first copy the numbers into the new order.
 #
 # ## Sentences of different lengths

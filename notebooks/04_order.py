@@ -378,7 +378,7 @@ plt.show()
 # <!-- right offer: less than 27 % -->
 #
 # Less than 27 %: about 15 %. They turn the first eight digits round, as if the string ended there, so that these places
-# are right only by chance. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
+# are right only by chance, one in ten; with the last four they do somewhat better. "Eight of twelve" is tempting, but the first digit written must be the twelfth that was
 # read, and in training the twelfth place was never filled. The learned table has a row for it, which still holds the
 # random numbers it started with. The sinusoids have a sensible vector for it, but the model was never trained on that
 # vector. Having a vector for a position is not the same as having learned what to do there.
@@ -568,7 +568,7 @@ print("M_3 transposed: ", nearest(M_3.T @ PE[100]))
 # with $A = W^Q (W^K)^\top$. One head can be all about words and another all about places.
 #
 # A head of places can look $k$ tokens back. Let it be as wide as the vectors, let its $W^K$ leave each position vector
-# as it is, and let its $W^Q$ turn each one back by $k$ places (the vectors are rows here, so the matrix stands on their right and is transposed, which turns the other way: $W^Q = M_{-k}^\top = M_k$). Then the query made at position $p$ equals the key made at $p - k$, and no other key fits better. For *most* of the attention $W^Q$ must also be larger (exercise 4). (A narrow head
+# as it is, and let its $W^Q$ turn each one back by $k$ places (to turn a column back, one writes $M_{-k}$ on its left; the vectors here are rows, and on their right stands $M_{-k}^\top$, which is the same matrix as $M_k$: so $W^Q = M_k$). Then the query made at position $p$ equals the key made at $p - k$, and no other key fits better. To get *most* of the attention there, $W^Q$ must also be much larger (exercise 4 makes it five times as large, and gets nearly half). (A narrow head
 # can do the same with a few of the hands.) The authors guessed that a model would easily learn this; it was one of
 # their reasons for the waves.
 #

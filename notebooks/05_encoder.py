@@ -1,7 +1,8 @@
 # %% [markdown]
 # # The encoder
 #
-# *Attention is all you need*, says the title of the paper. It means: no recurrence, no convolution. More stands around
+# *Attention is all you need*, says the title of the paper. It means: no recurrence, and no convolution (a layer that
+# looks at a few neighbouring words at a time). More stands around
 # its attention. Take one small piece of that away from a trained model, and see.
 #
 # A layer of MiniLM has two halves: attention, then a small network that works on each word by itself. Neither half
@@ -247,8 +248,8 @@ for layer in range(4):
 # %% [markdown]
 # An average lies between the numbers that it is made of, so no layer of averages can widen the range of the words. This
 # one narrows it by a factor of four each time, and soon nothing tells the words apart. The projections $W^V$ and $W^O$
-# move and stretch the numbers, but what was equal stays equal. For stacks of self-attention alone, with weights that
-# are not too large, this has been proved (Dong, Cordonnier and Loukas, 2021).
+# move and stretch the numbers, but what was equal stays equal. That the words of a stack of self-attention alone become
+# alike has been proved, for weights that are not too large (Dong, Cordonnier and Loukas, 2021).
 #
 # ## A way around
 #
@@ -766,8 +767,8 @@ def deep(join, variances, depth=48, d=64, seed=0):
 # <!-- right offer: less than a billionth -->
 #
 # Less than a billionth: $0.57^{48}$ is about $10^{-12}$. (A note below says where 0.57 comes from.) He's weights are
-# made so that each layer keeps the size, and with them about all of it arrives (from a quarter to twice as much, over
-# twenty seeds). It is tempting to say that without residuals no gradient gets through a deep stack. With the right
+# made so that each layer keeps the size, and with them it arrives at about its old size (0.3 to 2.1 times as large,
+# over twenty seeds). It is tempting to say that without residuals no gradient gets through a deep stack. With the right
 # weights it does. The last column of the table shows what the plus is for even then.
 #
 # </details>

@@ -201,7 +201,7 @@ torch.manual_seed(0)
 memory = torch.randn(2, 9, 16)  # what the encoder made of two sources
 x = torch.randn(2, 6, 16)  # what the decoder has made of its six characters
 # True: may be seen. It is (batch, 1, 1, n): the second axis is for heads. [:, 0] takes
-# that away, for here is only one
+# it away: there is only one head here
 memory_mask = padding_mask(torch.tensor([9, 5]), n=9)[:, 0]
 W_Q, W_K, W_V = (torch.randn(16, 16) / 4 for _ in range(3))
 
@@ -1002,7 +1002,7 @@ with_and_without(
 # <!-- right offer: the day with its month -->
 #
 # The day with its month, mostly. Over four seeds, the one printed on this page among them, month and day are right in
-# 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> to 0.97 of the dates, the whole date in 0.00 to 0.25<!--
+# 0.75<!-- other_seeds: chapter_6/month_and_day/min .2f --> to 0.96 of the dates, the whole date in 0.00 to 0.25<!--
 # other_seeds: chapter_6/whole_date/max .2f -->; in the model on this page, in most dates not even the year's last two
 # digits are right. It is tempting to say that the model has learned to copy the year's digits, and a digit is a digit.
 # But in training every answer began with 19 or 20. Some models have learned that as well, more or less: 0.20<!--

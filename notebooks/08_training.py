@@ -430,8 +430,8 @@ assert all(abs(mean - (1 - 1e-4) ** 1000) < 0.03 for mean in decayed["AdamW"])
 #
 # ### Warm-up
 #
-# Adam's first steps are as long as the learning rate, whatever the gradient. Yet its means rest on
-# only a batch or two: in the very first step even a weight that got nothing but noise moves the
+# Adam's first step is as long as the learning rate, whatever the gradient, and the next ones can be
+# as long. Yet its means rest on only a batch or two: in the very first step even a weight that got nothing but noise moves the
 # full length. So the rate should be small at first. (Post-norm, the paper's order, is said to need
 # this more than pre-norm: [chapter 5](05_encoder.ipynb#before-or-after).) The paper's schedule
 # rises in a straight line for 4,000 steps and then falls as one over the root of the step:

@@ -799,7 +799,7 @@ assert sum(share > 0.7 for share in shares.values()) >= 3
 #
 # The translation models of the OPUS-MT project (Tiedemann and Thottingal, 2020), trained with the
 # program Marian (Junczys-Dowmunt et al., 2018), are Transformers of the base kind. They differ from
-# the paper's in four places: swish instead of ReLU, all sines before all cosines in a position
+# the paper's in four places: swish ($x$ times its sigmoid, a smooth relative of ReLU) instead of ReLU, all sines before all cosines in a position
 # vector, a bias on the scores, and a decoder that begins with the padding token.
 #
 # Does our code read them correctly? **Nothing is translated here**: the folded cell builds Hugging

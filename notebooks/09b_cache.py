@@ -680,11 +680,11 @@ print(f"ratio   {seconds['without'] / seconds['with']:.1f}")
 
 # %% [markdown]
 # With the same blocks and 8,000 words in place of 1,000, writing without a cache took
-# 3.5<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> and
-# 3.9<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long as with one, in two runs on a core
-# with nothing else to do. For sixteen sentences at once it took
-# 11.4<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> and
-# 12.5<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times as long. Weights that are fetched
+# 3.0<!-- decoding_speed: batch_1/tokens_128/without_over_cache/min .1f --> to
+# 4.3<!-- decoding_speed: batch_1/tokens_128/without_over_cache/max .1f --> times as long as with one, in three runs on a
+# core. For sixteen sentences at once it took
+# 11.2<!-- decoding_speed: batch_16/tokens_128/without_over_cache/min .1f --> to
+# 12.0<!-- decoding_speed: batch_16/tokens_128/without_over_cache/max .1f --> times as long. Weights that are fetched
 # once then serve sixteen positions, so probably more of the time goes into computing.
 #
 # ## What it costs
@@ -704,8 +704,8 @@ print(f"1,024 words, batch of 16: {1024 * 16 * a_word // 2**20} MiB")
 # all heads in *multi-query attention* (Shazeer, 2019), a group at a time in *grouped-query attention* (Ainslie et
 # al., 2023). Thirty-two query heads in eight groups need a quarter of the cache (exercise 1).
 #
-# An encoder has no use for a cache. Nothing is masked in it, so a new word changes the vectors of all the others, and
-# with them their keys and values. That is one reason why models that write are decoders, and why BERT, which looks to
+# An encoder has no use for a cache. Nothing is masked in it, so a new word changes what the first block makes of all the
+# others, and with it their keys and values in every later block. That is one reason why models that write are decoders, and why BERT, which looks to
 # the right as well, would have to read everything again.
 #
 # ## What goes wrong: every word at place 0

@@ -421,7 +421,7 @@ decides = {
     for name, reader in readers.items()
 }
 
-# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is strong, in all seven rows. A key: no colour is 0, the strongest is 1."}, "figure": {"caption": "In what share of the sentences the verb changes when this noun's number changes: 0.0 in none, 1.0 in all. Rows: nouns between subject and verb. Above the red line: as in training."}}
+# %% tags=["hide-input"] mystnb={"image": {"alt": "Two heat maps, GRU and Transformer. Rows: 0 to 6 nouns in between. Columns: the subject, then the nouns after it. In both only the subject's column is strong, in all seven rows. A key: no colour is 0, the strongest is 1."}, "figure": {"caption": "In what share of the sentences the verb changes when this noun's number changes: 0.0 in none, 1.0 in all. Rows: nouns between subject and verb. Above the orange line: as in training."}}
 figure, axes = plt.subplots(1, 2, figsize=(7.0, 3.2))
 for ax, (name, shares) in zip(axes, decides.items(), strict=True):
     columns = ["subject", *range(1, 7)]
@@ -522,8 +522,9 @@ for text in (
 #
 # The network's loss is lower than the table's, but a lower loss is not yet a grammar. Linzen,
 # Dupoux and Goldberg saw the same pull of the nearest noun in a recurrent language model, and far
-# less of it in a network trained on this very question. BERT, trained on more than a thousand times
-# as much text, mostly followed the subject (Goldberg, 2019).
+# less of it in a network trained on this very question. BERT mostly followed the subject (Goldberg,
+# 2019). It had read more than a thousand times as much text, and it also saw the words behind the
+# verb: two differences from our network.
 #
 # ### Other rules
 #
@@ -649,7 +650,7 @@ for who in SELVES["himself"] + SELVES["herself"]:
 
 # %% [markdown]
 # So "does it know grammar?" has no single answer. Across a verb it mostly knows one from many
-# ("themselves", 6 of 6), but not men from women: "himself" leads "herself" after both, so of its own 6 of 6 the three against "herself" prove nothing. Across a phrase it nearly always follows the nearer noun; after a clause it
+# ("themselves", 6 of 6), but not men from women: "himself" leads "herself" after both, so its own 6 of 6 say less than they seem to: three of them it would have won after any subject. Across a phrase it nearly always follows the nearer noun; after a clause it
 # says "were", whatever the nouns are.
 #
 # The collection **BLiMP** (Warstadt et al. 2020) asks 67 such questions, with 1,000 pairs each.
@@ -675,8 +676,10 @@ draw("three_masks")
 # parallel; only the triangle of its mask makes it directional.
 #
 # For *understanding* a given sentence, looking left only is a handicap. In "light as a feather" the
-# clue to "light" comes after it. BERT's authors measured the cost: with the same data and settings,
-# but trained to say the next word, and with the future masked in fine-tuning too, the model has nearly two points less than a BERT trained on masked words alone on MNLI (does one sentence follow from another?), and ten less on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1; table in [chapter
+# clue to "light" comes after it. BERT's authors measured the cost. They trained a second model on the
+# same data, but to say the next word, and hid the future from it in the later training for each task
+# (*fine-tuning*, chapter 14) as well. Compared with a BERT that was trained on masked words alone, it has
+# nearly two points less on MNLI (does one sentence follow from another?), and ten less on SQuAD, where an answer must be marked within a text (Devlin et al. 2019, section 5.1; table in [chapter
 # 13c](13c_choices.ipynb#is-the-second-exercise-worth-it)).
 #
 # One way out is ELMo (Peters et al. 2018): train two recurrent models, one in each direction, and

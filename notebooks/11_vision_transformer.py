@@ -562,7 +562,7 @@ print(f"{sum(p.numel() for p in model.parameters()):,} parameters")
 #
 # <!-- right offer: the SVM -->
 #
-# The SVM, with 0.990<!-- digits: 1200/svm/mean .3f -->. The other three are within two points:
+# The SVM, with 0.990<!-- digits: 1200/svm/mean .3f -->. The other three are behind it, and within two points of each other:
 # over five seeds the ViT with 4 × 4 patches has 0.976<!-- digits: 1200/patches_of_4/mean .3f -->,
 # logistic regression 0.967<!-- digits: 1200/logistic_regression/mean .3f -->, and the ViT with 2 ×
 # 2 patches 0.956<!-- digits: all_images/patches_of_2/mean .3f -->. (The single run below is within
@@ -826,7 +826,9 @@ assert without_first["ink"] < without_first["rollout"] - 0.05
 # 0.75<!-- digits: same_model/size_12/mean .2f --> over five seeds (a little more in the run below).
 # At 16 × 16 (0.70<!-- digits: same_model/size_16/mean .2f -->) each patch makes four, and the
 # reasons can be taken apart. Four copies of every patch and of its position cost nothing, so the
-# larger number of patches is not the reason. Interpolated positions alone cost a little. Patches that show a smaller piece of the stroke than any the model has learned from cost much more, and whether interpolated positions then make it worse, as in the run below, or better, differs from seed to seed. So interpolated positions are only a starting point: the paper goes on training at
+# larger number of patches is not the reason. Interpolated positions alone cost a little. What costs much more is that each patch now shows a
+# smaller piece of the stroke than any that the model has learned from. Whether interpolated positions then make it worse
+# still differs from seed to seed: in the run below they do. So interpolated positions are only a starting point: the paper goes on training at
 # the new size. (10 × 10, nearest to what it learned, is the worst, 0.54<!-- digits:
 # same_model/size_10/mean .2f -->. Why, we do not know.)
 #

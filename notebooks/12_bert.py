@@ -72,8 +72,9 @@ logging.disable_progress_bar()
 # %% [markdown]
 # ## Learn once, use often
 #
-# Labelled examples are expensive: of the nine tasks called GLUE (chapter 14) the smallest on which BERT was tested has 2,500 labelled pairs of sentences. Plain text is not: BERT had read 3.3 billion words of books and Wikipedia before, and nobody had to label
-# one. So let a model learn from plain text what language is like, once, and then each task from its few labels. This
+# Labelled examples are expensive. GLUE is a collection of nine tasks (chapter 14); the smallest that BERT was tested on
+# has 2,500 labelled pairs of sentences. Plain text is not: before it saw any task, BERT had read 3.3 billion words of
+# books and Wikipedia, and nobody had to label one. So let a model learn from plain text what language is like, once, and then each task from its few labels. This
 # is **transfer learning**. Four models do it in different ways:
 #
 # | | learned before | for a new task | a word's vector depends on |
@@ -819,8 +820,8 @@ assert all(vectors(text, "light")[1] == 4 for text in texts)
 #
 # <!-- no right offer -->
 #
-# From layer 1 to layer 4, five or six of the six are nearest to a *weight*; after the last layer, 2 (of six sentences,
-# not far from tossing coins). The fewer, the better the senses are told apart. Twelve right neighbours of twelve
+# From layer 1 to layer 4 nearly all, five or six, are nearest to a *weight*; after the last layer 2, between few and
+# half (coins would give 3, so six sentences do not decide). The fewer, the better the senses are told apart. Twelve right neighbours of twelve
 # looked like proof that the model tells the senses apart; but in those twelve, sense and grammar went together.
 #
 # </details>
@@ -882,7 +883,8 @@ except IndexError as error:
     print("IndexError:", error)
 
 # %% [markdown]
-# And to fill in hidden words, BERT needs a head on top of the body. MiniLM's file has none:
+# And to fill in hidden words, BERT needs a layer on top of the body, which makes scores of its vectors. Such a layer is
+# called a **head**, too; it has nothing to do with the heads of attention. MiniLM's file has none:
 
 # %%
 try:
@@ -1010,8 +1012,9 @@ for first, second in (
     rest = (share.sum() - share[from_] - share[to]) / (len(share) - 2)
     print(f"{first} / {second}: from he {share[from_]:.2f}, from the others {rest:.2f}")
 # It still looks at the dog, "he" with less weight: in this pair the head does not
-# depend on left and right (nor on who "he" is: see above). Under GPT's causal mask
-# "he" could not look at a word that comes later.
+# depend on left and right (nor on who "he" is: see above). A GPT could have such a head
+# for the first order, where "dog" comes before "he". For the second it could not: the
+# causal mask hides a word that comes later.
 
 # %% [markdown]
 # **2. The wrong ε.** PyTorch's LayerNorm adds $10^{-5}$ to the variance, BERT's $10^{-12}$. Load MiniLM into a `Bert`

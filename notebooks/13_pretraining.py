@@ -8,7 +8,8 @@
 #
 # This is the whole idea of BERT's first exercise. Take any text, make holes in it, and let the model say what was
 # there. The text itself is the answer sheet. But what should stand in the holes, and what does a model learn from
-# filling them? (In language lessons this exercise is called **cloze**: Taylor, 1953.)
+# filling them? (The exercise is called **cloze**. Taylor invented it
+# in 1953, to measure how readable a text is; language lessons use it, too.)
 
 # %% tags=["setup", "nbval-ignore-output"]
 # Set-up: run this cell first. Where the course's library is missing (on Colab, say), it
@@ -336,7 +337,7 @@ assert paper.lengths.tolist() == [15, 14] and paper.segments[1, -1] == 0
 #
 # ### The same holes every time?
 #
-# The authors' code wrote the masked texts to disk, each in ten versions. RoBERTa (Liu et al. 2019) draws new holes
+# The authors' code wrote the masked texts to disk, each in ten versions where nothing else is asked for. RoBERTa (Liu et al. 2019) draws new holes
 # whenever a text is read, which was "comparable or slightly better". So do we, on Python's manual:
 # `PreTrainingBatches` makes new pairs and new holes for every epoch, from seeds that let an interrupted run go on with
 # the same holes.

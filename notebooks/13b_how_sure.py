@@ -142,7 +142,7 @@ for n in (80, 640, 1600, 5000):
 #
 # Training has its luck, too: the first weights of the head, the order of the batches, dropout. The same recipe with
 # other random numbers gives another accuracy *on the same test set*. Here are three tasks of chapter 14, from the
-# course's [experiments](../book/results/fine_tuning.md#fine-tuning-small):
+# course's [experiments](../book/results/fine_tuning.md#fine-tuning-small) (RTE: does one sentence follow from another?):
 
 # %% [markdown]
 # **Predict.** A model was fine-tuned on SST-2 (is a film review praise or complaint?) with four
@@ -614,7 +614,8 @@ assert np.quantile(best, 0.025) >= 0.57
 # rates, and the step at which training stops. The way out costs a few examples. Choose on the
 # **validation** split; ask the **test** split once, about what was chosen. And give every system
 # the same number of tries: the best of twenty learning rates beats an equally good recipe that had
-# one try by up to seven points, on the 80 sentences by which it was chosen (exercise 3).
+# one try by seven points on average, on the 80 sentences by which it was chosen, if the twenty are independent, and by
+# less if they are not (exercise 3).
 #
 # ## Compared with what?
 #
@@ -634,7 +635,8 @@ assert np.quantile(best, 0.025) >= 0.57
 # </details>
 
 # %%
-# accuracy, and Matthews correlation: 1 if all is right, 0 for any blind answer
+# accuracy, and Matthews correlation: 1 if all is right, 0 for always the same answer,
+# about 0 for guesses
 COLA = {
     "always the same answer": (0.691, 0.00),
     "bag of words": (0.691, 0.15),

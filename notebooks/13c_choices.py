@@ -450,8 +450,8 @@ print(
 # | 2,000 inputs, 125,000 steps | – | 85.2 |
 # | 8,000 inputs, 31,000 steps | – | 84.6 |
 #
-# Two standard errors of a difference are 1.0 points on MNLI (SQuAD 2.0 also has questions without an answer): there no line is clearly better than the one above it. Then table 4, all
-# changes together, at BERT large's size:
+# On MNLI two standard errors of a difference are 1.0 points, so there no line is clearly better than the one above it.
+# (SQuAD 2.0 is SQuAD with questions that have no answer besides.) Then table 4, all changes together, at BERT large's size:
 #
 # | | text | inputs × steps | SQuAD 2.0 | MNLI |
 # |---|---|---|---|---|
@@ -462,8 +462,8 @@ print(
 # | | 160 GB | 8,000 × 500,000 | 89.4 | 90.2 |
 
 # %% [markdown]
-# **Predict.** The largest step is from the first line to the second, "when controlling for training data". How many times
-# as many tokens as BERT large had that RoBERTa read: as many, three times or ten times?
+# **Predict.** The largest step is from the first line to the second, "when controlling for training data". How many
+# tokens did that RoBERTa read in training, compared with BERT large: as many, three times as many, or ten times as many?
 #
 # <details><summary>Answer</summary>
 #

@@ -412,12 +412,13 @@ if REAL:
 
 # %%
 epoch = 4.0  # of fine-tuning, in readings: book/results/ner_features.json
-print(f"readings for a tagger, fine-tuned for three epochs: {3 * epoch:.0f}")
-print(f"for the 36 of the table: {36 * 3 * epoch:.0f} fine-tuned, 1 frozen")
+print(f"readings for a tagger, fine-tuned for four epochs: {4 * epoch:.0f}")
+print(f"for as many as the table has, 36: {36 * 4 * epoch:.0f}; frozen, 1")
 
 # %% [markdown]
 # And once the vectors are there, they serve every tagger. The 36 frozen ones in the table (six combinations, two
-# taggers, three seeds) took one reading. The price is memory, here for the 62,730 training words of WNUT-17:
+# taggers, three seeds) shared one reading. Each of them must still be trained, but it is small, and the body is not read
+# again. (How long that took was not measured.) The price is memory, here for the 62,730 training words of WNUT-17:
 
 # %%
 for name, states in (("all seven states", 7), ("the last four", 4), ("one state", 1)):

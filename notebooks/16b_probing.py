@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Probing the layers
 #
-# *A light box is a light.* The first "light" is an adjective, the second a noun. In the middle of
+# *A light lamp is a light.* The first "light" is an adjective, the second a noun. In the middle of
 # MiniLM each of the two is 384 numbers, and none of them says "noun". Yet a small classifier,
 # trained on such vectors, gets the tags of 97 in 100 words right, in sentences that it has never
 # seen. **Does the layer know what a noun is, or has the classifier learned it by heart? And if a
@@ -259,7 +259,7 @@ def control_labels(words, labels, seed=0):
     return torch.tensor([label_of[word.lower()] for word in words])
 
 
-words = ["a", "light", "box", "is", "a", "light"]
+words = ["a", "light", "lamp", "is", "a", "light"]
 names = ["DET", "NOUN", "AUX", "ADJ"]
 real = torch.tensor([0, 3, 1, 2, 0, 1])
 drawn = control_labels(words, real, seed=7)
@@ -669,7 +669,7 @@ assert expected["tag"] < expected["relation"] < 3
 #
 # <!-- right offer: about a sixth -->
 #
-# About a sixth of the objects, thirteen; no other single head, silenced, costs more than about half as many. And it is the *looking* that counts: let head 0 speak, but look at all words alike, and
+# About a sixth of the objects, thirteen; no other single head of this layer, silenced, costs more than about half as many. And it is the *looking* that counts: let head 0 speak, but look at all words alike, and
 # as many are lost. Of the determiners next to nothing is lost. Does MiniLM not need head 8, then?
 # This test cannot tell: "the" is a `det` wherever it stands, and without any head of the layer the
 # probes still have nearly all.
@@ -743,13 +743,14 @@ assert whole[1] - without_layer_0[1] <= 5 and without_2[1] <= without_0[1] + 1
 # %% [markdown]
 # So she is right in part: of the objects found, a sixth are found through head 0. About head 8 the
 # test says nothing. Nor does it about the head of layer 0 that only looks back: all heads of that
-# layer can go at next to no cost. To learn what a head is for, change something, and measure what
+# layer can go, and the probes find as many objects and nearly all determiners. To learn what a head is for, change something, and measure what
 # *can* be lost.
 #
 # <details><summary>Other ways to take something away</summary>
 #
-# A head set to zero makes vectors that the probe has never met, which may confuse it. (That looking
-# everywhere alike costs as much speaks against this.) More usual today is the head's mean output in
+# A head set to zero makes vectors that the probe has never met, which may confuse it. (A head that
+# looks everywhere alike costs as much, so it is not the zero alone. But the probe has not met those
+# vectors either.) More usual today is the head's mean output in
 # place of zero, or a probe trained anew. Or one removes from the vectors all that a probe reads a
 # tag by, and measures how much worse the model guesses words: [amnesic
 # probing](https://arxiv.org/abs/2006.00995).
@@ -821,8 +822,8 @@ for l2 in (1.0, 0.01, 0.0001):
 #
 # 1. A probe is a weak classifier on frozen vectors. If it succeeds, something can be read off them,
 #    by a reader who was trained.
-# 2. In a control task each type has a random label. What a probe gets right there it has learned by
-#    heart; the difference to the real task is its selectivity. It separates layers more clearly
+# 2. In a control task each type has a random label. What a probe gets right there, beyond guessing, it has
+#    learned by heart; the difference to the real task is its selectivity. It separates layers more clearly
 #    than accuracy does, in part because later states say less about which word it is.
 # 3. Tags and relations are easiest to read in the middle (states 2 to 4 of 6) and fade towards the
 #    end. But tag and place alone, without a vector, give three quarters of the relations.

@@ -297,7 +297,8 @@ assert_close(embed(encoder, nine), encoder.embed(nine))
 # For the STS Benchmark, people scored 8,628 pairs of sentences from 0 (about different things) to 5
 # (the same meaning). A model's cosines need not *be* these scores; they should put the pairs into
 # the same *order*. **Spearman's correlation** compares orders: it is Pearson's correlation of the
-# ranks. Four pairs, to which people gave 0, 1.5, 3 and 4.8, get cosines of 0.31, 0.35, 0.62 and
+# ranks (the ordinary one: 1 where two lists lie on a rising line, 0 where neither says anything of
+# that kind about the other). Four pairs, to which people gave 0, 1.5, 3 and 4.8, get cosines of 0.31, 0.35, 0.62 and
 # 0.60 from a model.
 
 # %% [markdown]

@@ -514,7 +514,8 @@ assert abs(by_hand - 14 / math.sqrt(3)) < 1e-5
 
 # %% [markdown]
 # The last line moves two words one place further on: their score stays the same. It knows how far
-# apart they are, not where the sentence began.
+# apart they are, up to $k$ places, not where the sentence began. (For its pre-training DeBERTa adds
+# absolute positions as well, but only near the end, before the words are guessed.)
 #
 # <details><summary>Why two forms of equation 4?</summary>
 #
@@ -843,8 +844,8 @@ assert left < right / 5
 #
 # Two studies of 2025 compare, at equal size, models trained on masked words and models trained from
 # left to right. Where texts are to be *read* and labelled, masked words are usually better, so that a
-# smaller model can be enough. Where the answer is itself a text, the decoder is better (one of the
-# two asked).
+# smaller model can be enough. Where the answer is itself a text, the decoder is better. (Only one of
+# the two studies looked at that.)
 #
 # <details><summary>The two studies</summary>
 #
@@ -1139,7 +1140,8 @@ d = BertConfig.BASE.d_model
 blocks = parts["attention"] + parts["feed_forward"] + parts["norms"]
 print(f"factorised: {V * d - V * E - E * d:,} of {sum(parts.values()):,} saved")
 print(f"shared:     {blocks * 11 // 12:,} saved")
-# Sharing saves four times as much, and no work; the narrow table saves no work either.
+# Sharing saves four times as much, and no work. Nor does the narrow table where a text is only
+# read. Where words are guessed, as in pre-training, their scores cost a sixth.
 
 # %% [markdown]
 # **Exercise 3. Your own phenomenon.** Write four triples of another kind: tense, "almost", "all"

@@ -627,13 +627,17 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # what takes time, and one start is cheaper than five. In 16 bits, which we did not measure, long
 # texts should gain most; FlashAttention was written for them. A cache, with which a writing model
 # need not read its text again ([chapter 9b](09b_cache.ipynb)), also gains less on the GPU: with it
-# 64 tokens are written 2.0<!-- decoding_speed_gpu: batch_1/tokens_64/without_over_cache/median .1f -->
-# times as fast, on the processor
-# 2.8<!-- decoding_speed: batch_1/tokens_64/without_over_cache/median .1f --> times.
+# 64 tokens of sixteen texts are written
+# 1.6<!-- decoding_speed_gpu: batch_16/tokens_64/without_over_cache/median .1f --> times as fast, on the processor
+# 6.5<!-- decoding_speed: batch_16/tokens_64/without_over_cache/median .1f --> times.
 #
 # *In `bfloat16`* no number of MiniLM's vectors was off by more than
 # 0.021<!-- cost: precision/largest_difference .3f -->. *Compiling* joins small operations; the matrix
-# products, where nearly all of the work is, probably stay as they are.
+# products, where nearly all of the work is, probably stay as they are. Where one text is written, token by token, the
+# products are small and much of the time goes between them. There compiling pays: Hugging Face's `generate` takes
+# 1.2<!-- decoding_speed: batch_1/tokens_128/generate_over_cache/median .1f --> times as long as our step with a cache, and
+# 1.9<!-- decoding_speed: batch_1/tokens_128/generate_over_compiled/median .1f --> times as long as the same step behind
+# `torch.compile(…, dynamic=True)`, once it is compiled, which took more than a minute.
 #
 # Batches of one sentence are slow, and probably not only in the model: Adam walks over all 23
 # million weights at every step, after one sentence as after 64. Two processes have to exchange 23

@@ -49,7 +49,7 @@ def at_work() -> tuple[dict, str]:
         for read, written, row in zip(run["read"], run["written"], cross, strict=True)
     ]
     example = "\n".join([f"{SENTENCE} What the decoder's last block takes (mean of heads):", *said])
-    return {"models": models, "title": "The whole model at work", "run": run}, example
+    return {"models": models, "title": "A translation, step by step", "run": run}, example
 
 
 def likeliest(scores: torch.Tensor, subwords) -> list[list[list]]:

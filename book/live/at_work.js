@@ -366,7 +366,7 @@ export class AtWork extends TwoWays {
     if (!found) return;
     if (Math.max(found.source.length, found.target.length - 1) > MOST) {
       this.say(
-        `That is ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`,
+        `With their end tokens these are ${found.source.length} tokens and ${found.target.length - 1} of the translation; ${MOST} are the most that can be told apart here. Take a part of it.`,
         true,
       );
       return;

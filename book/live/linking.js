@@ -66,7 +66,7 @@ export class Linking extends Figure {
       options.sentences.map(({ words }, i) => [i, `${words.join(" ")}.`]),
     );
     this.share = slider(
-      "Taken off: the words’ own strength, times",
+      "Share of the words’ own strength that is taken off",
       { min: 0, max: 1, step: 0.1, value: 0 },
       (x) => x.toFixed(1),
     );

@@ -310,7 +310,7 @@ export class Remembering extends Figure {
         counted("positions computed", "positions"),
         counted("multiplications", "multiplications"),
         row(
-          "numbers in the cache",
+          "numbers kept of the letters written",
           [without, cached].map((steps) => whole(steps.at(-1)?.kept ?? 0)),
         ),
       ),

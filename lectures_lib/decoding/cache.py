@@ -11,6 +11,9 @@ earlier vector in any block, so no earlier key or value either.
         logits, state, _ = steps.step(token, state)
         token = logits.argmax(dim=-1)              # greedy
 
+A step may be compiled, `steps.step = torch.compile(steps.step, dynamic=True)`: slow to begin, then
+faster, most of all where one sentence is written alone (`benchmarks/decoding.py`).
+
 A language model's `start` reads the whole prompt at once (several new positions, with a causal mask
 among them); from there on it is one token a step.
 

@@ -2,6 +2,7 @@
 batch and any length.
 """
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from lectures_lib.decoding import TransformerWithCache, greedy
 from lectures_lib.models.bert import BertConfig, BertForPreTraining
 from lectures_lib.models.language_model import LanguageModel, LanguageModelConfig
 from lectures_lib.models.transformer import Transformer, TransformerConfig
@@ -99,6 +101,24 @@ def test_exported_it_gives_the_same_for_any_batch_and_length(make):
     for size in ((3, 6), (2, 4), (5, 9)):
         given = inputs(*size)
         assert_close(program(*given), model(*given))
+
+
+def test_a_compiled_step_writes_the_same_and_is_compiled_a_few_times_only():
+    """A step with a cache, whose numbers of tokens and of rooms grow while it writes."""
+    (model, inputs, _), compiled = transformer(), Counter()
+
+    def count(graph, _):
+        compiled["graphs"] += 1
+        return graph.forward
+
+    steps = TransformerWithCache(model)
+    steps.step = torch.compile(steps.step, fullgraph=True, backend=count, dynamic=True)
+    options = {"begin": 1, "end": 0, "max_len": 30, "never": [0]}
+    for batch, n in ((2, 5), (3, 7)):
+        source, _, source_lengths = inputs(batch, n)
+        expected = greedy(model, source, source_lengths, **options)
+        assert_close(greedy(steps, source, source_lengths, **options).scores, expected.scores)
+    assert compiled["graphs"] <= 10
 
 
 def test_it_would_show():

@@ -14,7 +14,7 @@ from lectures_lib import stored
 
 pytestmark = pytest.mark.browser
 PAGE = "book/through.html"
-TITLE = "The whole model at work"
+TITLE = "A translation, step by step"
 FIRST = "Zwei Hunde spielen im Schnee."
 OWN = "Ein Mann mit Hut liest auf einer Bank die Zeitung."
 LEAST = 0.02  # a smaller weight has no line

@@ -183,7 +183,7 @@ def read(box, text, button, said):
     ("name", "title", "button"),
     [
         ("through", "One sentence, all the way down", "Translate, and look inside"),
-        ("at_work", "The whole model at work", "Translate"),
+        ("at_work", "A translation, step by step", "Translate"),
     ],
 )
 def test_it_is_told_where_one_looks_inside(live, name, title, button):

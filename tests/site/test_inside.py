@@ -13,7 +13,7 @@ from live_page import EVERY_FIGURE, figure, file_name
 
 pytestmark = pytest.mark.browser
 PAGE = "book/through.html"
-TITLE = "The whole model at work"
+TITLE = "A translation, step by step"
 FIRST = "Zwei Hunde spielen im Schnee."
 OWN = "Ein Mann liest die Zeitung."
 ROUNDED = 1e-3  # as in test_through.py: three or four digits behind the point

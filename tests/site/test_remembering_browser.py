@@ -254,7 +254,7 @@ def test_a_step_computes_all_positions_or_one(either):
         assert kinds(box, 0) == (step - 1) * ["again"] + ["new"]
         assert kinds(box, 1) == (step - 1) * ["kept"] + ["new"]
         assert counts(box)["positions computed"] == [step * (step + 1) // 2, step]
-        assert counts(box)["numbers in the cache"] == [0, step * 2 * d]
+        assert counts(box)["numbers kept of the letters written"] == [0, step * 2 * d]
         reads = f">{both(FIRST)[0][0]}"[:step]
         assert [column(box, side, 1) for side in (0, 1)] == [reads, reads]
     go(box, 0)
@@ -310,7 +310,7 @@ def test_what_is_lost_is_missed_from_the_next_step_on(either):
     d = stored.dates().config.d_model
     for step, kept in ((5, 4), (6, 5), (8, 6), (9, 7)):
         go(box, step)
-        assert counts(box)["numbers in the cache"][1] == 2 * d * kept
+        assert counts(box)["numbers kept of the letters written"][1] == 2 * d * kept
         met = kept + (step in (5, 8))
         assert f"meets {met} keys" in box.locator(".lv-about").first.inner_text()
     press(box.get_by_role("button", name="Mend the cache"))

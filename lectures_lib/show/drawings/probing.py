@@ -6,7 +6,7 @@ from lectures_lib.analysis.probing import control_labels
 from lectures_lib.show.drawings.canvas import Canvas
 from lectures_lib.show.drawings.grid import Grid, Number
 
-WORDS = ["a", "light", "box", "is", "a", "light"]
+WORDS = ["a", "light", "lamp", "is", "a", "light"]
 NAMES = ["DET", "NOUN", "AUX", "ADJ"]
 TAGS = [0, 3, 1, 2, 0, 1]  # of the words, places among the names
 SEED = 7  # of the draw that the chapter shows
@@ -72,7 +72,7 @@ def probe_and_control() -> Canvas:
         720,
         548,
         "A probe on a frozen layer, and its control task",
-        "From below upwards. The six words a light box is a light go into the embeddings, layer "
+        "From below upwards. The six words a light lamp is a light go into the embeddings, layer "
         "0 and layer 1 of BERT, which is frozen. Below, between and above these two are the states 0, 1 and 2; state 2 is one vector for each "
         "word. Two probes read these vectors, and only they are trained. The left one is to say each "
         "word's tag, the right one a label drawn at random for each type. Word, tag, drawn label: "
