@@ -1140,8 +1140,8 @@ d = BertConfig.BASE.d_model
 blocks = parts["attention"] + parts["feed_forward"] + parts["norms"]
 print(f"factorised: {V * d - V * E - E * d:,} of {sum(parts.values()):,} saved")
 print(f"shared:     {blocks * 11 // 12:,} saved")
-# Sharing saves four times as much, and no work. Nor does the narrow table where a text is only
-# read. Where words are guessed, as in pre-training, their scores cost a sixth.
+# Sharing saves four times as much, and no work. Nor does the narrow table where a text
+# is only read. Where words are guessed, as in pre-training, their scores cost a sixth.
 
 # %% [markdown]
 # **Exercise 3. Your own phenomenon.** Write four triples of another kind: tense, "almost", "all"
