@@ -1,7 +1,7 @@
 """Greedy decoding with a cache, against none and against Hugging Face's `generate`: the same
 weights, the same tokens. And against its own matrix products alone, done again without all that is
 between them: nothing that decodes step by step can be faster. And with its step compiled, which
-spends less between them, and takes a minute or two before the first token.
+spends less between them, and has to be compiled before the first token.
 
     python benchmarks/decoding.py             writes book/results/decoding_speed.json
     … on a GPU                                decoding_speed_gpu.json

@@ -637,7 +637,7 @@ assert_close(torch.tensor(together), torch.tensor(losses), atol=1e-4, rtol=1e-4)
 # products are small and much of the time goes between them. There compiling pays: Hugging Face's `generate` takes
 # 1.2<!-- decoding_speed: batch_1/tokens_128/generate_over_cache/median .1f --> times as long as our step with a cache, and
 # 1.9<!-- decoding_speed: batch_1/tokens_128/generate_over_compiled/median .1f --> times as long as the same step behind
-# `torch.compile(…, dynamic=True)`, once it is compiled, which took more than a minute.
+# `torch.compile(…, dynamic=True)`, once it is compiled; that takes its time, so it pays where much is written.
 #
 # Batches of one sentence are slow, and probably not only in the model: Adam walks over all 23
 # million weights at every step, after one sentence as after 64. Two processes have to exchange 23
